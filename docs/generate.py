@@ -280,7 +280,7 @@ def pages() -> dict[Path, str]:
 
 
 def serving() -> str:
-    """The page of servers at work; it simulates for a quarter of a minute."""
+    """The page of servers under load; it simulates for a quarter of a minute."""
     sys.path.append(str(HERE.parent))
     from tests.theory.simulation import LOADS, SERVERS, SLOT_LOADS, SLOTS, WAITING, slot_waits, waits
 

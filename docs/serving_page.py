@@ -11,7 +11,7 @@ from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate
 Waits = Mapping[tuple[str, float], tuple[float, Mapping[str, float]]]
 """Simulated mean waits with their estimates by ``queue``, by scheduling and load."""
 
-OPENING = """# A server at work: against published rates and a simulation
+OPENING = """# A server under load: against published rates and a simulation
 
 `sustained_throughput` is what a server sustains with prefills in it. This page holds it against {count} published rates of {sources} sources, and its estimated
 wait against a server that is simulated step by step.
@@ -70,7 +70,7 @@ In the estimated wait a prompt waits for the rest of whatever is being read, lon
 
 ## Percentiles
 
-`sustained_itl`, `loaded_ttft` and `lane_wait` are means, and targets are held against them. The closed forms have no percentile of a server at work: a target on a
+`sustained_itl`, `loaded_ttft` and `lane_wait` are means, and targets are held against them. The closed forms have no percentile of a server under load: a target on a
 p99 needs room above the mean, or a simulation. `worst_itl` is the longest step that a decoding request waits for.
 
 """

@@ -158,8 +158,21 @@ def _either(number: str, letter: str) -> str:
     return f"{number + letter!r} is ambiguous: write {decimal} or {binary}"
 
 
+ABBREVIATED = {
+    "rps": "request/s", "qps": "request/s", "req": "request", "reqs": "request", "tps": "token/s", "toks": "token", "gpu": "device", "gpus": "device",
+    "sec": "s", "secs": "s", "second": "s", "seconds": "s", "msec": "ms", "hr": "hour", "hrs": "hour",
+}  # fmt: skip
+"""Units as tools of serving abbreviate them, with how they are written here."""
+
+
 def unknown_unit(name: str) -> str:
-    """The error text for an unknown unit, with the nearest ones."""
+    """The error text for an unknown unit, with the nearest ones.
+
+    >>> unknown_unit("rps")
+    "unknown unit 'rps'; did you mean request/s?"
+    """
+    if name.lower() in ABBREVIATED:
+        return f"unknown unit {name!r}; did you mean {ABBREVIATED[name.lower()]}?"
     if name in PREFIXES_ALONE:
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]

@@ -287,8 +287,8 @@ def test_an_output_format_is_written(newcomer, reviews):
 
 def test_a_target_is_judged_flipped_solved_and_selected_by(newcomer, reviews):
     """Half a joule is missed at any batch: prefill alone takes 2 FLOPs for each of 7 billion parameters and 1,024 tokens, 10 J for 16 tokens at 989.4 TFLOP/s on 700 W. A batch of two misses a joule."""
-    assert "energy of a token" in reviews["md"].split("## Cases")[0]
-    assert "misses its target on energy of a token" in " ".join(reviews["md"].split())
+    assert "energy per token" in reviews["md"].split("## Cases")[0]
+    assert "misses its target on energy per token" in " ".join(reviews["md"].split())
     solved = [
         newcomer.run("solve", "energy_per_token = energy_target", "--for", "batch", *CASE, "--set", f"energy_target={limit} J", "--json").json["verdict"]
         for limit in (0.5, 1)

@@ -85,7 +85,7 @@ def test_a_formula_of_ones_own_over_an_input():
     ("quantity", "over", "refused"),
     [
         (symbols.ttft / symbols.itl, None, r"drawn over an input\n    hint: study.plot\(ttft/itl, over=batch\)"),
-        ("fits", "batch", "a truth or a label"),
+        ("fits", "batch", "true/false or a category"),
         ("itl", "output", "output does not move itl here"),
         ("itl", "btach", "no such quantity or input"),
         ("queue_wait", "batch", "queue_wait needs arrival_rate"),

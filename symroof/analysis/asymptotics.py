@@ -24,16 +24,16 @@ from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
 
 REPORTED: tuple[tuple[str, End, str], ...] = (
-    ("act_bytes_per_element", 0, "as activations vanish"),
-    ("kv_bytes_per_element", 0, "as the cache's bytes vanish"),
-    ("context", 0, "as the context vanishes"),
+    ("act_bytes_per_element", 0, "as activation bytes go to 0"),
+    ("kv_bytes_per_element", 0, "as cache bytes go to 0"),
+    ("context", 0, "as the context goes to 0"),
     ("context", "infinity", "as the context grows"),
     ("prompt", "infinity", "as the prompt grows"),
     ("output", "infinity", "as the response grows"),
     ("batch", "infinity", "as the batch grows"),
-    ("gemm_m", "infinity", "as rows grow"),
+    ("gemm_m", "infinity", "as the number of rows grows"),
     ("intensity", "infinity", "as the intensity grows"),
-    ("peak_flops", "infinity", "as compute grows"),
+    ("peak_flops", "infinity", "as peak compute grows"),
     ("mem_bandwidth", "infinity", "as memory bandwidth grows"),
     ("link_bandwidth", "infinity", "as link bandwidth grows"),
     ("tp", "infinity", "as devices are added"),
@@ -143,8 +143,8 @@ def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
     >>> from symroof.analysis.study import Study
     >>> for limit in limit_forms("gemm_intensity", Study().first):
     ...     print(limit.says, limit.text)
-    as activations vanish 2*gemm_m/weight_bytes_per_param
-    as rows grow 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
+    as activation bytes go to 0 2*gemm_m/weight_bytes_per_param
+    as the number of rows grows 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
     """
     if isinstance(answers.case.stands_for(name), (Compare, Largest)):
         return ()

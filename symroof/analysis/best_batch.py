@@ -39,7 +39,7 @@ def why_no_batch(answers: Answers) -> str | None:
             return None
         if largest.value("load") < 1:
             budget = Result(case.theory.symbol("step_budget"), largest.value("step_budget"))
-            return f"best_batch is 0: no steady state at any batch that fits; prompts come faster than they are read, {budget.plain()} a step"
+            return f"best_batch is 0: no steady state at any batch that fits; prompts arrive faster than they are prefilled, {budget.plain()} a step"
         load = Result(case.theory.symbol("load"), largest.value("load"))
         return f"best_batch is 0: no steady state at any batch that fits; at the largest, {int(room):,}, load is {load.plain()}"
     there = case.changed({"batch": Fraction(batch)})

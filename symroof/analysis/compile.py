@@ -186,7 +186,7 @@ def compile(quantities: Any, inputs: Sequence[Any], study: Study | Answers | Non
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
-        raise InputError(Problem("quantities", "a function works out one at least", hint="such as itl"))
+        raise InputError(Problem("quantities", "a function computes at least one", hint="such as itl"))
     own = answers.case.theory.own
     return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), answers, single)
 
@@ -217,7 +217,7 @@ def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Itera
 def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
     moved = tuple(known(name_in(name), own) for name in inputs)
     if not moved:
-        raise InputError(Problem("inputs", "a function needs one at least", hint="such as batch"))
+        raise InputError(Problem("inputs", "a function needs at least one", hint="such as batch"))
     for i, name in enumerate(moved):
         if name in moved[:i]:
             raise InputError(Problem("inputs", "is given twice", path=name))

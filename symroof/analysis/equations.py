@@ -77,7 +77,7 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
     if kinds and unknown in INPUTS:
         raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
     if isinstance(known.definition(unknown), (Compare, Largest)):
-        raise InputError(Problem(unknown, "is a truth or a label, not a number to solve for"))
+        raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))
     return unknown
 
 
@@ -88,7 +88,7 @@ def check_names(relation: Compare, unknown: str | None, answers: Answers, equati
         if not known.knows(name):
             raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
         if isinstance(known.definition(name), (Compare, Largest)):
-            raise InputError(Problem(equation[:SHOWN], f"{name} is a truth or a label, not a number"))
+            raise InputError(Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number"))
         for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
             if why := known.not_closed(inner):
                 raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))

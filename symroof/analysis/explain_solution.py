@@ -11,7 +11,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
 from symroof.solver.axis_points import LEAST, MOST
-from symroof.theory.symbols import INPUTS, SHARES
+from symroof.theory.symbols import INPUTS, NOUNS, SHARES
 from symroof.units import COUNTED, format_quantity
 
 FAR = Fraction(10**9)
@@ -39,7 +39,7 @@ def _beyond_context(solution: Solution) -> str:
     own = next(names for names in LENGTHS if solution.unknown in names)
     model = binding.model
     beyond = beyond_context(model, {name: size for name, size in sizes.items() if name in own})
-    return f"; beyond the {model.max_context:,} tokens {model.shown_name} was made for" if model and beyond else ""
+    return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens" if model and beyond else ""
 
 
 def _reason(solution: Solution) -> str:
@@ -79,7 +79,7 @@ def _reach(solution: Solution) -> str:
     crossing = trees(solution).crossing
     unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
     if searched is not None:
-        first, last = (with_unit(point, solution.symbol.unit) for point in searched)
+        first, last = (with_unit(point, solution.symbol.spoken_unit) for point in searched)
         whole = searched[0] == LEAST or (solution.symbol.counted and searched[0] == 1)
         if whole and searched[1] >= MOST:
             return f"every {unknown}"
@@ -105,7 +105,7 @@ def _own_value(solution: Solution) -> str:
     """The remark that the case itself has more arrivals than any that the answer speaks of: its queue grows."""
     if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.answers.case.given or not overloaded(solution.answers):
         return ""
-    return f"; at the {with_unit(solution.answers.case.value('arrival_rate'), solution.symbol.unit)} of this case there is no steady state, and the queue only grows"
+    return f"; at the {with_unit(solution.answers.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
 
 
 def shown_side(side: Tree, solution: Solution) -> str:
@@ -123,17 +123,18 @@ LONGEST = 160
 
 def with_unit(value: Fraction, unit: str) -> str:
     """A value with its unit; counted units take an s."""
-    if unit in COUNTED and value.denominator == 1:
+    counted = unit in COUNTED | NOUNS
+    if counted and value.denominator == 1:
         return f"{int(value):,} {plural(unit, value)}"
     written = format_quantity(value, unit)
-    return f"{written}s" if unit in COUNTED and written.endswith(unit) else written
+    return f"{written}s" if counted and written.endswith(unit) else written
 
 
 def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
     for side in trees(solution).sides:
         if isinstance(side, Name):
-            return solution.answers.case.theory.symbol(side.name).unit
+            return solution.answers.case.theory.symbol(side.name).spoken_unit
     return None
 
 
@@ -157,7 +158,7 @@ def _growth(solution: Solution) -> str:
         steps = [f"{with_unit((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
         still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
         fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
-        grown = [f"each {solution.symbol.unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
+        grown = [f"each {solution.symbol.spoken_unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
         return ", ".join([*grown, *fixed])
     if all(_settles(values) for _, _, values in sides):
         return ", ".join(f"{name} tends to {format_quantity(values[-1], unit)}{flag}" for name, flag, values in sides if values[0] != values[-1])

@@ -282,13 +282,13 @@ class Solution:
         if self.integer and self.threshold is None and ZERO in self._trees.sides:
             return self._place(self.value)
         if self.integer:
-            (word, number), unit = next(iter(self.integer.items())), self.symbol.unit
+            (word, number), unit = next(iter(self.integer.items())), self.symbol.spoken_unit
             return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
-        return format_quantity(self.value, self.symbol.unit)
+        return format_quantity(self.value, self.symbol.spoken_unit)
 
     def _place(self, value: Fraction) -> str:
         """A crossing of a count as it lies, between two whole numbers or on one."""
-        unit = self.symbol.unit
+        unit = self.symbol.spoken_unit
         named = f" {plural(unit, value)}" if unit else ""
         if value.denominator == 1:
             return f"{value.numerator:,}{named}"

@@ -121,10 +121,10 @@ def solution_text(solution: Solution) -> str:
     lines += [*(f"  {line}" for line in basis_of(solution.answers, sides)), ""]
     lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
     if len(solution.values) > 1:
-        shown = ", ".join(with_unit(value, solution.symbol.unit) for value in solution.values)
+        shown = ", ".join(with_unit(value, solution.symbol.spoken_unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
     if solution.within_memory is not None:
-        lines.append(f"  {'fits in memory there' if solution.within_memory else 'does not fit in memory there'}")
+        lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
     if solution.method == "numeric":
         lines.append(f"  solved numerically: {solution.why_numeric}")
     defined: dict[str, Tree] = {}

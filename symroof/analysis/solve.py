@@ -107,7 +107,7 @@ def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | N
     theory = answers.case.theory
     named = named_threshold(name, theory)
     if named is None:
-        raise InputError(Problem(name[:SHOWN], "is no threshold", hint=nearest(name, THRESHOLDS)))
+        raise InputError(Problem(name[:SHOWN], "is not a threshold", hint=nearest(name, THRESHOLDS)))
     relation = heeded(parse_equation(named.equation, theory.own), theory)
     answers = answers.freed({*all_names(relation)})
     try:

@@ -20,7 +20,7 @@ from symroof.theory.case import Case
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price", "fleet_price": "fleet_price"}
-"""The metric each target is held against: latencies of a server at work, the price of the whole group, and of the fleet."""
+"""The metric each target is held against: latencies of a server under load, the price of the whole group, and of the fleet."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
@@ -75,14 +75,14 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
 
 
 def under_load(case: Case) -> bool:
-    """Whether targets are held against a server at work: the length of the responses is known, and they have decode steps."""
+    """Whether targets are held against a server under load: the length of the responses is known, and they have decode steps."""
     if case.theory.assumptions["targets_under"] != "load" or not case.chosen("output"):
         return False
     return bool(case.value("response_steps") > 0)
 
 
 def queues(case: Case) -> bool:
-    """Whether requests arrive at a rate at a server at work, so that they wait for one another."""
+    """Whether requests arrive at a rate at a server under load, so that they wait for one another."""
     return "arrival_rate" in case.given and under_load(case)
 
 
@@ -145,7 +145,7 @@ def slots_warning(answers: Answers) -> list[str]:
         return []
     wait, load = (slow.result(name).plain(2) for name in ("slot_wait", LOAD))
     where = "at the slow end of what was measured " if slow is not answers else ""
-    return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT leaves out: with it the target is missed"]
+    return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT does not include: with it the target is missed"]
 
 
 def endless(target: str, case: Case) -> bool:

@@ -221,7 +221,7 @@ def number_of(answers: Answers, name: str, which: str) -> Result:
     except (NoValue, UnknownName) as error:
         raise InputError(Problem(name, f"has no value on {which} side: {error}", hint=f"`symroof derive {name}` shows what it needs")) from None
     if not isinstance(result.value, Fraction):
-        raise InputError(Problem(name, "is no number, so no differences add up to it", hint="name a time, bytes, FLOPs, a rate or a price"))
+        raise InputError(Problem(name, "is not a number, so it cannot be decomposed", hint="name a time, bytes, FLOPs, a rate or a price"))
     return Result(result.symbol, result.value, flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT))
 
 

@@ -55,7 +55,7 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], li
     raise InputError(
         Problem(
             file,
-            "is no report of a benchmark that symroof knows",
+            "is not a benchmark report that symroof knows",
             1,
             1,
             hint="vllm bench serve --save-result, genai-perf or AIPerf JSON, trtllm-bench --report_json, llama-bench -o json; or a CSV",
@@ -69,7 +69,7 @@ def _number(entry: Entry, key: str, file: str) -> Fraction | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
-        raise InputError(Problem(file, f"{key} is no number", 1, 1, key))
+        raise InputError(Problem(file, f"{key} is not a number", 1, 1, key))
     number = Fraction(value)
     if number <= 0:
         raise InputError(Problem(file, f"{key} must be positive", 1, 1, key))

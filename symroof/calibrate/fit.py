@@ -38,7 +38,7 @@ def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str]
     names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
-    notes = [f"{name} is given and not heeded: it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
+    notes = [f"{name} is ignored, because it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
     notes += [str(item) for item in unused]
     if fit is None:
         names, rows = _without_unseen(names, rows)
@@ -64,7 +64,9 @@ def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str]
         try:
             made = terms(answers.case, m, fit)
         except NoValue as error:
-            problems.append(Problem(file, f"{m.metric} {error}", m.line, m.column, m.metric, "add a column, or give it in the study or on the line", m.source))
+            problems.append(
+                Problem(file, f"{m.metric} {error}", m.line, m.column, m.metric, "add a column, or give it in the study or as a command-line option", m.source)
+            )
             continue
         rows.append(made)
         if m.seconds < made.roof:

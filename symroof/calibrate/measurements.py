@@ -127,9 +127,9 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str], own: D
             message, _, hint = str(error).partition("; ")
             problems.append(Problem(file, message, number, cell.column, cell.text[:40], hint, line))
     if len(cells) > MOST_COLUMNS:
-        problems = [Problem(file, f"has {len(cells)} columns; at most {MOST_COLUMNS} are read", number, 1, hint="are they separated by commas?", source=line)]
+        problems = [Problem(file, f"has {len(cells)} columns; at most {MOST_COLUMNS} are read", number, 1, hint="are they comma-separated?", source=line)]
     elif not problems and not any(heading.name in METRICS for heading in headings):
-        problems = [Problem(file, "has no column of a latency", number, 1, hint="ttft_ms, itl_ms or both; columns are separated by commas", source=line)]
+        problems = [Problem(file, "has no column of a latency", number, 1, hint="ttft_ms, itl_ms or both; columns are comma-separated", source=line)]
     if problems:
         raise InputError(problems)
     return headings
@@ -139,7 +139,7 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Heading:
     """A column's name and unit: ``itl [ms]``, ``itl_ms``, ``prompt``."""
     match = HEADING.fullmatch(text)
     if match is None:
-        raise ValueError(f"is no name of a column; {_column_hint(text)}" if text else "a column has no name")
+        raise ValueError(f"is not the name of a column; {_column_hint(text)}" if text else "a column has no name")
     name, unit = match["name"], match["unit"] or ""
     stem, _, suffix = name.rpartition("_")
     if not _known(name, own) and _known(stem, own) and suffix in UNITS and not unit:

@@ -1,4 +1,4 @@
-"""Published rates of servers at work beside the bound of their devices: what the best layout sustains at 100 % of the peak."""
+"""Published rates of servers under load beside the bound of their devices: what the best layout sustains at 100 % of the peak."""
 
 from __future__ import annotations
 

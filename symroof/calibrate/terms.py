@@ -85,7 +85,9 @@ def _check_free(case: Case, step: str, metric: str) -> None:
     parts = (metric, "prefill_time", *(f"{step}_{part}" for part in ("roofline_time", "compute_time", "memory_time", "link_time")))
     fixed = [name for name in parts if name in case.given]
     if fixed:
-        raise InputError(Problem("given", "is given a number, so there is nothing to fit", path=fixed[0], hint="leave it out of the study or the line"))
+        raise InputError(
+            Problem("given", "is given a number, so there is nothing to fit", path=fixed[0], hint="leave it out of the study and the command line")
+        )
 
 
 def _added(tree: Tree) -> tuple[Tree, ...]:

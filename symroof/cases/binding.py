@@ -207,7 +207,7 @@ def _within_limit(lengths: Iterable[int], most: int) -> None:
     """A few lists multiply to many cases; more than a reader can use is an error before any is evaluated."""
     count = math.prod(lengths)
     if count > most:
-        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are worked out", hint="give fewer values"))
+        raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are computed", hint="give fewer values"))
 
 
 def _with_sound_formulas(binding: Binding) -> Binding:
@@ -218,7 +218,7 @@ def _with_sound_formulas(binding: Binding) -> Binding:
     case = binding.case()
     for name, formula in formulas.items():
         if not isinstance(formula.setting, Span) and (wrong := case.no_number(formula.setting)):
-            raise InputError(Problem(formula.source, f"{wrong} is a truth or a label, not a number", path=name))
+            raise InputError(Problem(formula.source, f"{wrong} is true/false or a category, not a number", path=name))
         try:
             case.value(name)
         except NoValue as error:
@@ -309,5 +309,5 @@ def _drafted(made: Binding, layered: Selection, documents: tuple[Document, ...],
         f"drafted by {name}: its own prefill of the prompt is not in ttft",
         *(f"draft {warning}" for warning in alone.warnings if warning not in made.warnings),
     ]
-    notes += ["draft_cost is given: the draft model's own time is not heeded"] if "draft_cost" in made.given else []
+    notes += ["the draft model's own time is ignored, because draft_cost is given"] if "draft_cost" in made.given else []
     return replace(made, given=made.given | extra, warnings=(*made.warnings, *notes))

@@ -1,4 +1,4 @@
-"""A mix of two kinds of requests where something is decided: rates, latencies at work, costs and memory are those of the mix."""
+"""A mix of two kinds of requests where something is decided: rates, latencies under load, costs and memory are those of the mix."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -25,7 +25,7 @@ def add_mix(given: dict[str, Given], warnings: list[str]) -> None:
     if mixed(given):
         given |= {name: Given(Name(own), "of the mix of requests", defaulted=True) for name, own in OF_THE_MIX.items() if name not in given}
         warnings.append(
-            f"a mix of requests: {_kinds(given)}; rates, latencies at work, costs and memory (a slot's mean) are of the mix and targets are held against its means, latencies alone are of the first kind"
+            f"a mix of requests: {_kinds(given)}; rates, latencies under load, costs and memory (a slot's mean) are of the mix and targets apply to its means, latencies alone are of the first kind"
         )
     elif SHARE in given and given[SHARE].setting != NONE:
         missing = " and ".join(name for name in LENGTHS if name not in given)

@@ -9,12 +9,12 @@ from symroof.formula.tree import Num
 from symroof.specs.fields import Span
 from symroof.specs.input_values import Setting, needs_unit
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, Symbol, base_name
-from symroof.units import COUNTED, format_quantity, parse_unit
+from symroof.theory.symbols import INPUTS, NOUNS, Symbol, base_name
+from symroof.units import COUNTED, format_quantity, parse_quantity, parse_unit
 
 DOES_NOT_FIT = "does_not_fit"
 NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
-WITHOUT_RANGE = {NO_RANGE: "range not worked out", NOT_EVERYWHERE: "no value in part of the range"}
+WITHOUT_RANGE = {NO_RANGE: "range not computed", NOT_EVERYWHERE: "no value in part of the range"}
 """Flags of values at the middle of the ranges that say nothing of the rest, and how they are printed."""
 
 Value = Fraction | bool | str
@@ -77,22 +77,27 @@ class Result:
             return " or ".join(options)
         if isinstance(self.value, str):
             return " or ".join(str(v) for v in (self.possible or (self.value,)))
-        written = self._format(self.value, digits)
-        return f"{written} ({self.span(digits)})" if self.ranged else written
+        written, span = self._format(self.value, digits), self.span(digits) if self.ranged else ""
+        return f"{written} ({span})" if span else written
 
     def span(self, digits: int = 4) -> str:
-        """The range as ``low to high``, the unit once where both have the same."""
-        if self.low is None or self.high is None:
+        """The range as ``low to high``, the unit once where both have the same; empty where all of it is negligible."""
+        if self.low is None or self.high is None or self._negligible(self.high):
             return ""
         low, high = self._format(self.low, digits), self._format(self.high, digits)
         number, _, unit = low.partition(" ")
         return f"{number if unit and high.endswith(f' {unit}') else low} to {high}"
 
+    def _negligible(self, value: Fraction) -> bool:
+        return self.symbol.negligible is not None and abs(value) < parse_quantity(self.symbol.negligible).value
+
     def _format(self, value: Fraction, digits: int) -> str:
+        if self._negligible(value):
+            value = Fraction(0)
         if self.symbol.written_in:
             return format_quantity(value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits)
         if self.symbol.counted and value.denominator == 1:
-            return f"{value.numerator:,}" + (f" {plural(self.symbol.unit, value)}" if self.symbol.unit else "")
+            return f"{value.numerator:,}" + (f" {plural(self.symbol.spoken_unit, value)}" if self.symbol.unit else "")
         return format_quantity(value, self.symbol.unit, digits)
 
     def as_json(self) -> dict[str, Any]:
@@ -124,8 +129,8 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
 
 
 def plural(unit: str, value: Fraction) -> str:
-    """``1 token``, ``2 tokens``: counted units take an s."""
-    return unit if value == 1 or unit not in COUNTED else f"{unit}s"
+    """``1 token``, ``2 tokens``: what is counted takes an s."""
+    return unit if value == 1 or unit not in COUNTED | NOUNS else f"{unit}s"
 
 
 def bare(value: Value | None) -> Any:

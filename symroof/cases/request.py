@@ -26,8 +26,8 @@ from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
 
 ROLES = tuple(ROLE_INPUT)
 WITH_UNIT = {
-    "price": "`price` is what the whole group costs by the hour; `cost` is what a million output tokens cost",
-    "cost": "`price` limits what the group costs by the hour",
+    "price": "`price` is the price of one instance per hour; `cost` is the cost per million output tokens",
+    "cost": "`price` limits the price of one instance per hour",
 }
 """Hints for units that belong to the other of the two targets on money."""
 
@@ -107,7 +107,7 @@ def _exact(value: Any) -> Any:
         return [_exact(item) for item in value]
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ValueError(f"{value} is no number")
+            raise ValueError(f"{value} is not a number")
         return Fraction(Decimal(repr(value)))
     if isinstance(value, Decimal):
         return Fraction(value)

@@ -14,7 +14,7 @@ class NotWorkedOut(NoValue):
     """The range of a quantity takes too long to search."""
 
     def __init__(self) -> None:
-        super().__init__("range not worked out")
+        super().__init__("range not computed")
 
 
 @dataclass

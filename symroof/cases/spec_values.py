@@ -190,7 +190,7 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
 
     >>> from symroof.specs.model_files import read_model
     >>> beyond_context(read_model("llama-3-8b")[0], {"prompt": Fraction(8000), "output": Fraction(500), "context": Fraction(8192)})
-    ['prompt and output together are 8,500 tokens; Llama 3 8B was made for 8,192']
+    ["prompt and output together are 8,500 tokens, which exceeds Llama 3 8B's maximum context of 8,192 tokens"]
     """
     if model is None or model.max_context is None:
         return []
@@ -200,7 +200,7 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
         length = sum((sizes[name] for name in known), Fraction(0))
         if length > model.max_context:
             subject = f"{known[0]} is" if len(known) == 1 else f"{' and '.join(known)} together are"
-            remarks.append(f"{subject} {int(length):,} tokens; {model.shown_name} was made for {model.max_context:,}")
+            remarks.append(f"{subject} {int(length):,} tokens, which exceeds {model.shown_name}'s maximum context of {model.max_context:,} tokens")
     return remarks
 
 
@@ -235,7 +235,7 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     degrees = {name: number for name in DEGREES if (number := _number(given, name)) is not None}
     for name, degree in degrees.items():
         if degree.denominator != 1 or degree < 1:
-            raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is no number of devices", path=name, hint="write 1, 2, 4 …"))
+            raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is not a number of devices", path=name, hint="write 1, 2, 4 …"))
     tp = degrees.get("tp", Fraction(1))
     for name in sorted(name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"):
         heads = _number(given, name)

@@ -41,7 +41,7 @@ def figure(path: str) -> tuple[Fraction, str]:
     except NoValueHere as error:
         raise NoValueHere(Problem(path, f"{entry} has no {rest}: {error.problems[0].message}")) from None
     if not isinstance(value, Fraction):
-        raise InputError(Problem("catalogue", f"{path} is no number"))
+        raise InputError(Problem("catalogue", f"{path} is not a number"))
     return value, (QUANTITIES.get(name) or INPUTS[name]).unit
 
 

@@ -22,7 +22,7 @@ ENDINGS = {"corrected": "fixed", "drafted": "draft"}
 """What the name of each kind of copy ends in."""
 MOST_AGAIN = 5
 """Places of the same number that are listed."""
-AUTHOR = "what is right only its author knows"
+AUTHOR = "only its author can decide the correct value"
 DOUBTFUL = "doubtful"
 """How the note of a drafted annotation begins that a person has yet to look at."""
 Change = tuple[Figure, str]
@@ -73,7 +73,7 @@ def goals_of(files: Iterable[str], out: str | None, in_place: bool, kind: str) -
     every = list(dict.fromkeys(files))
     notes = [file for file in every if Path(file).suffix.lower() in NOTES]
     if not notes:
-        raise InputError(Problem(", ".join(every)[:200], "is no Markdown note; only numbers in notes are corrected or annotated"))
+        raise InputError(Problem(", ".join(every)[:200], "is not a Markdown note; only numbers in notes are corrected or annotated"))
     originals = {Path(file).resolve() for file in every}
     goals: dict[str, Path] = {}
     for file in notes:
@@ -141,7 +141,7 @@ def _change(claim: Checked, text: str) -> Change | str:
     if claim.verdict != "wrong":
         return "it contradicts itself or another claim: " + AUTHOR
     if figure is None:
-        return "it is no number of the text"
+        return "it is not a number in the text"
     if value is None:
         return "there is no right number for it"
     if not replaceable(figure):

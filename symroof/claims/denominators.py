@@ -70,7 +70,9 @@ def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
         return ()
     of = denominators(f"1 per {claim.per}", 0, 1)
     if not of:
-        raise InputError(Problem("per", f"{claim.per[:40]!r} is nothing a number can be of", hint="write device, request, layer, head, token or 1K tokens"))
+        raise InputError(
+            Problem("per", f"{claim.per[:40]!r} is not something a number can be per", hint="write device, request, layer, head, token or 1K tokens")
+        )
     return of
 
 

@@ -109,7 +109,7 @@ def check_numbers(field: str, tree: Tree, case: Case) -> None:
         InputError: one is a truth or a label.
     """
     if name := case.no_number(tree):
-        raise InputError(Problem(field, f"{name} is a truth or a label, not a number"))
+        raise InputError(Problem(field, f"{name} is true/false or a category, not a number"))
 
 
 @contextmanager
@@ -233,7 +233,7 @@ def _compare(claim: ClaimSpec) -> Derived:
     with _arithmetic_errors(name):
         over, below = first.exact(name), second.exact(name)
     if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
-        raise NoValueHere(Problem(claim.compare or "", "is no number that has a ratio here"))
+        raise NoValueHere(Problem(claim.compare or "", "has no ratio here: one of the two values is not a number, or the second is 0"))
     flags = (DOES_NOT_FIT,) if second.first.does_not_fit and second.first.case.theory.timed(name) else ()
     return Derived(over / below, "", flags=flags, answers=first.first)
 
@@ -244,7 +244,7 @@ def _moves(claim: ClaimSpec) -> Derived:
     if moving == name:
         raise InputError(Problem("with", f"{moving} moves with itself, whatever it is"))
     if isinstance(study.exact(name), (str, bool)):
-        raise InputError(Problem("moves", f"{name} is a truth or a label: it has no slope"))
+        raise InputError(Problem("moves", f"{name} is true/false or a category: it has no slope"))
     with _arithmetic_errors(name):
         slope = study.first.case.slope(name, moving)
     return Derived("up" if slope > 0 else "down" if slope < 0 else "not", answers=study.first)

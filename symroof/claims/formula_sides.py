@@ -109,7 +109,7 @@ class Sides:
         name = quantity_name(self.claim.quantity, self.claim.given)
         definition = self.answers.case.stands_for(name, complete=False)
         if isinstance(definition, (Compare, Largest)):
-            raise InputError(Problem("quantity", f"{name} is a truth or a label, which no formula equals"))
+            raise InputError(Problem("quantity", f"{name} is true/false or a category, which no formula equals"))
         return definition
 
     @property

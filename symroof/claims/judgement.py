@@ -98,7 +98,7 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
     except ValueError as error:
         raise InputError(Problem("tolerance", str(error))) from None
     if share is None or share < 0:
-        raise InputError(Problem("tolerance", f"{str(claim.tolerance)[:40]!r} is no share of the value", hint="write '5 %' or 0.05"))
+        raise InputError(Problem("tolerance", f"{str(claim.tolerance)[:40]!r} is not a share of the value", hint="write '5 %' or 0.05"))
     return share
 
 

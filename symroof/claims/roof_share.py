@@ -53,7 +53,7 @@ def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, un
     if share > 1:
         return "above the roof: impossible"
     usual = _usual(answers, name, bound)
-    return f"{_percent(share)} % of the roof" + (f"; usual is {usual}" if usual else "")
+    return f"{_percent(share)} % of the roof" + (f"; typical is {usual}" if usual else "")
 
 
 def _within(answers: Answers, name: str, number: Fraction, unit: str) -> str:

@@ -27,7 +27,7 @@ Side = Study | str | os.PathLike[str]
 
 
 def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) -> Waterfall:
-    """Why two cases, or two tools, give different numbers: what each difference does, one after another.
+    """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     Definitions come first, then counting choices, then inputs; each acts on what the ones before it made, and the effects add up
     to the difference exactly. From a preset to a case without one, the same way is gone backwards. A study of several cases stands with its first.
@@ -124,7 +124,7 @@ def there_is(text: str) -> None:
     if not is_file(text) and not is_path(text) and not holds("studies", text):
         near = nearest(text, [*entries("studies"), *entries("presets"), OWN])
         hint = near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
-        raise InputError(Problem(text[:80], "is no study, no preset and no case in quotes", hint=hint))
+        raise InputError(Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint))
 
 
 def is_file(text: str) -> bool:
@@ -184,7 +184,7 @@ def claimed(name: str, text: str, where: str) -> tuple[str, Written]:
     except ValueError as error:
         raise InputError(Problem(where, f"{printed}: {error}")) from None
     if written.value is None:
-        raise InputError(Problem(where, f"{text.strip()[:40]!r} is no number", hint=f"write {printed} = 14.2 with its unit"))
+        raise InputError(Problem(where, f"{text.strip()[:40]!r} is not a number", hint=f"write {printed} = 14.2 with its unit"))
     return printed, written
 
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 @click.command("calibrate")
 @click.argument("measured", metavar="MEASURED", required=False)
 @click.option("--catalogue", is_flag=True, help="Fit the efficiencies that symroof ships to the measurements of its catalogue, and print their table.")
-@click.option("--fit", metavar="LIST", help="What to fit, of mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time.")
-@click.option("-o", "--out", metavar="FILE", help="Write the block for a study file here, too; - writes it alone to standard output.")
+@click.option(
+    "--fit", metavar="LIST", help="Parameters to fit, comma-separated: mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time."
+)
+@click.option("-o", "--out", metavar="FILE", help="Also write the block for a study file here; - writes only the block, to standard output.")
 @study_options
 @json_option
 def command(measured: str | None, catalogue: bool, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
@@ -27,12 +29,12 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
 
     The first line of MEASURED.csv names its columns: any input (prompt, batch, tp, context, cached_prefix ...) and ttft,
     itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
-    prompt where there is none; a mean over a response belongs to the context in its middle, prompt + output/2.
+    prompt where there is none; a mean over a response belongs to its middle context, prompt + output/2.
 
-    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf, trtllm-bench or llama-bench; a time that waits in a queue or mixes phases is
-    not used, and reported.
+    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf, trtllm-bench or llama-bench; a time that includes queueing or mixes phases is
+    not used, and is reported.
 
-    A row faster than the peak allows is bad input: something about it, or about the case, is not what it seems.
+    A row faster than the peak allows is an error: the row or the case is wrong.
 
     With --catalogue and nothing else: the table behind `efficiency: measured`, and why a measurement of the catalogue is not used.
     """
@@ -47,7 +49,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     made = study_from(study, options)
     fitted = made.calibrate(measured, names)
     if len(made.cases) > 1:
-        say(f"the case lists several; the rows are laid over the first of {len(made.cases)}", err=True)
+        say(f"several cases given; calibrating the first of {len(made.cases)}", err=True)
     if out == "-":
         say(fitted.block(), nl=False)
         return
@@ -154,4 +156,4 @@ def _held(fit: Calibration) -> list[str]:
 
     fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
     held = {name: i for name, i in fit.answers.inputs(_metrics(fit), everything=False).items() if name not in fitted}
-    return ["held beside the columns (* = defaulted)", inputs_table(held), switches_line(fit.answers)]
+    return ["inputs held fixed (* = defaulted)", inputs_table(held), switches_line(fit.answers)]

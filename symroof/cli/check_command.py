@@ -25,14 +25,16 @@ WITHOUT_TERMINAL = 140
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, or a SARIF log (default: text).")
-@click.option("--fix", is_flag=True, help="Write a copy of each note with the wrong numbers corrected: NAME.fixed.md.")
-@click.option("--draft", is_flag=True, help="Write a copy of each note with an annotation drafted behind each number that has a unit: NAME.draft.md.")
+@click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
+@click.option("--draft", is_flag=True, help="Write a copy of each note with an annotation drafted after each number that has a unit: NAME.draft.md.")
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix or --draft: where the copy goes; with --draft also -, standard output.")
 @click.option("--in-place", is_flag=True, help="With --fix or --draft: change the note itself.")
-@click.option("--strict", is_flag=True, help="Exit 1 also for what is conditional, does not fit, or could not be checked.")
-@click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold all that is known of it, with the command that derives it.")
-@click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Where efficiencies that a claim does not state come from (default: peak).")
-@click.option("--engine", metavar="NAME", help="The engine, or its class, that measured efficiencies are of: compiled, earlier, eager, ggml, vllm ...")
+@click.option("--strict", is_flag=True, help="Exit 1 also where a claim is conditional, does not fit in memory, or could not be checked.")
+@click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold, everything that is known about it, with the command that derives it.")
+@click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Source of the efficiencies that a claim does not state (default: peak).")
+@click.option(
+    "--engine", metavar="NAME", help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ..."
+)
 @json_option
 def command(
     files: tuple[str, ...],
@@ -49,17 +51,17 @@ def command(
 ) -> int:
     """Check the calculations in claim files (YAML) and in notes (Markdown, LaTeX source).
 
-    In a note a claim stands behind its sentence:
+    In a note an annotation follows its sentence:
 
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
     and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
 
-    --draft guesses from the words around each number what it is and of which case, and marks what is doubtful; nothing is judged.
+    --draft guesses from the words around each number which quantity it is and of which case, and marks what is doubtful; nothing is checked.
 
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
-    one. The others are judged all the same, but --fix then writes nothing.
+    one. The others are checked nonetheless, but --fix then writes nothing.
     """
     from symroof.analysis.verdict import standing_basis
     from symroof.claims.check import check
@@ -67,7 +69,7 @@ def command(
 
     _check_options(form, fix, draft, strict, out, in_place, as_json)
     if draft and (efficiency or engine):
-        raise click.UsageError("--draft judges nothing; it goes with neither --efficiency nor --engine")
+        raise click.UsageError("--draft does not check claims; it cannot be combined with --efficiency or --engine")
     if draft:
         return _draft(tuple(dict.fromkeys(files)), out, in_place, as_json)
     report = check(dict.fromkeys(files), read_past_errors=True, track=bar, efficiency=efficiency, engine=engine)
@@ -76,7 +78,7 @@ def command(
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
         say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose, standing_basis(efficiency, engine)))
     if fix and report.problems:
-        say("nothing was corrected: first mend what follows", err=True)
+        say("nothing was corrected; fix these errors first:", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
     failed = [report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug) for claim in report.failures if claim.failure]
     refused = _refused(report, form, as_json) if report.problems else 0
@@ -110,13 +112,13 @@ def _draft(files: tuple[str, ...], out: str | None, in_place: bool, as_json: boo
 
 def _check_options(form: str, fix: bool, draft: bool, strict: bool, out: str | None, in_place: bool, as_json: bool) -> None:
     if as_json and form != "text":
-        raise click.UsageError("--json and --format are two forms of one answer; give one of them")
+        raise click.UsageError("--json and --format cannot be used together")
     if draft and (fix or strict or form != "text"):
-        raise click.UsageError("--draft judges nothing; it goes with neither --fix nor --format nor --strict")
+        raise click.UsageError("--draft does not check claims; it cannot be combined with --fix, --format or --strict")
     if (out is not None or in_place) and not (fix or draft):
-        raise click.UsageError("-o and --in-place go with --fix or --draft")
+        raise click.UsageError("-o and --in-place need --fix or --draft")
     if out is not None and in_place:
-        raise click.UsageError("-o and --in-place are two places for one copy; give one of them")
+        raise click.UsageError("-o and --in-place cannot be used together")
 
 
 def _printed(report: Report, form: str, strict: bool, verbose: bool, rests_on: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--latex", "as_latex", is_flag=True, help="The definition and expansion as LaTeX.")
 @json_option
 def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **options: Any) -> None:
-    """How a quantity comes about: definition, expansion to inputs, limits, numbers, elasticities.
+    """Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.
 
     Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
     """
@@ -90,7 +90,7 @@ def _elasticities(derivation: Derivation) -> list[str]:
     for entry in derivation.elasticities:
         form = "" if entry.text is None else f"= {entry.text}"
         rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
-    return [f"elasticities: per cent that {derivation.name} moves when an input moves one per cent{arms}", table(rows, indent="  "), ""]
+    return [f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", table(rows, indent="  "), ""]
 
 
 def _ledger(derivation: Derivation) -> list[str]:

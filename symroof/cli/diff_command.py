@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
 @quantities_option
 @click.option("--explain", metavar="'NAME = VALUE'", help="Which presets, or which smallest set of choices, give this number in STUDY.")
-@click.option("-o", "--out", metavar="FILE", help="A picture of the first quantity instead, by its ending .svg, .pdf or .png.")
+@click.option("-o", "--out", metavar="FILE", help="Draw the first quantity to a picture instead: .svg, .pdf or .png.")
 @click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
 @case_options
 @json_option
 def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: str | None, form: str, as_json: bool, **options: Any) -> None:
-    """Why two cases, or two tools, give different numbers: what each difference does, one after another.
+    """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
     case of the options, which hold for both sides:
@@ -38,8 +38,8 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
 
     symroof diff --explain 'itl = 14.2 ms' chat.yaml
 
-    Definitions come first, then counting choices, then inputs; each acts on what the ones before it made. From a preset to a case
-    without one the same way is gone backwards. One side may be a number; --explain tries the slips of `check` as well.
+    Definitions come first, then counting choices, then inputs; each is applied to the result of those before it. From a preset to a case
+    without one the same steps are applied in reverse. One side may be a number; --explain tries the slips of `check` as well.
     """
     checked_sides(sides)
     if explain is not None:

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 @strict_option
 @json_option
 def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> int:
-    """Every quantity of a case, and the bound that holds.
+    """Every quantity of a case, and what limits it.
 
-    Take a STUDY.yaml, or the same on the line: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
+    Take a STUDY.yaml, or the same as command-line options: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
     """
     from symroof.analysis.verdict import findings
 
@@ -97,7 +97,7 @@ def _summary(answers: Answers) -> list[str]:
         lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
     if answers.binding.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.binding.precisions.items())
-        lines.append(f"stored as {stored}; computes at {answers.binding.compute}")
+        lines.append(f"precision: {stored}; compute {answers.binding.compute}")
     return lines
 
 

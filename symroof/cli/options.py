@@ -17,17 +17,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 SYMBOL_OPTIONS = {
     "prompt": (("--prompt", "--isl"), "Prompt tokens of one request."),
     "output": (("--output", "--osl"), "Generated tokens of one request."),
-    "batch": (("--batch", "--bs"), "Requests decoded together."),
-    "context": (("--context",), "Keys a decode step attends to (default: the prompt)."),
+    "batch": (("--batch", "--bs"), "Batch size: requests decoded together."),
+    "context": (("--context",), "Context length: keys a decode step attends to (default: the prompt)."),
     "tp": (("--tp",), "Tensor-parallel degree."),
-    "pp": (("--pp",), "Pipeline stages."),
-    "dp": (("--dp",), "Copies of the instance."),
-    "ep": (("--ep",), "Devices on which experts stand whole."),
-    "attention_dp": (("--attention-dp",), "Groups that share nothing but the routed experts."),
-    "mfu": (("--mfu",), "Achieved share of peak compute, or a range 0.5..0.7."),
-    "mbu": (("--mbu",), "Achieved share of peak bandwidth, or a range."),
+    "pp": (("--pp",), "Pipeline-parallel degree: stages of layers."),
+    "dp": (("--dp",), "Data-parallel degree: replicas of the instance."),
+    "ep": (("--ep",), "Expert-parallel degree: devices over which whole experts are spread."),
+    "attention_dp": (("--attention-dp",), "Data-parallel attention degree (DP attention): groups that share only the routed experts."),
+    "mfu": (("--mfu",), "Achieved share of peak compute (MFU), or a range 0.5..0.7."),
+    "mbu": (("--mbu",), "Achieved share of peak memory bandwidth (MBU), or a range."),
     "weights": (("--weights",), "Precision of the weights: bf16, fp8, awq, w8a8, q4_k_m ...; see `symroof list precisions`."),
-    "kv": (("--kv",), "Precision of the cache: fp16, fp8, int8 ..."),
+    "kv": (("--kv",), "Precision of the KV cache: fp16, fp8, int8 ..."),
     "activations": (("--activations",), "Precision of the activations: with 8-bit weights it decides which peak counts."),
 }
 
@@ -46,21 +46,25 @@ def case_options(command: F) -> F:
         ),
         *(click.option(*flags, name, multiple=True, metavar="VALUE", help=text) for name, (flags, text) in SYMBOL_OPTIONS.items()),
         click.option("--assume", multiple=True, metavar="SWITCH=VALUE", help="A counting choice; see `symroof list assumptions`."),
-        click.option("--efficiency", metavar="peak|measured", help="Where efficiencies that are not given come from: a bound, or what to expect."),
-        click.option("--engine", metavar="NAME", help="The engine, or its class, that measured efficiencies are of: compiled, earlier, eager, ggml, vllm ..."),
+        click.option("--efficiency", metavar="peak|measured", help="Source of the efficiencies not given: peak (100 %, a bound) or measured (what to expect)."),
+        click.option(
+            "--engine",
+            metavar="NAME",
+            help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ...",
+        ),
         click.option("--preset", metavar="NAME", help="A named set of switches and values."),
         click.option(
             "--set",
             "settings",
             multiple=True,
             metavar="NAME=VALUE",
-            help="Any symbol or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
+            help="Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
         ),
         click.option(
             "--target",
             multiple=True,
             metavar="NAME=VALUE",
-            help="A limit: ttft='200 ms', itl='50 ms', cost='2 USD' (a million tokens), price='20 USD/hour' (the group), fleet_price='100 USD/hour' (all copies).",
+            help="A limit: ttft='200 ms', itl='50 ms', cost='2 USD' (per million output tokens), price='20 USD/hour' (one instance), fleet_price='100 USD/hour' (all replicas).",
         ),
     ]
     for decorate in reversed(decorators):
@@ -104,7 +108,7 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     settings = pairs(options.get("settings", ()), "--set")
     if no_input := next((name for name in settings if name in OF_A_CASE), None):
-        raise click.BadParameter(f"{no_input} is no input{OF_A_CASE[no_input]}", param_hint="--set")
+        raise click.BadParameter(f"{no_input} is not an input{OF_A_CASE[no_input]}", param_hint="--set")
     chosen = {**named, **settings}
     assume = {name: str(value) for name, value in pairs(options.get("assume", ()), "--assume").items()}
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
@@ -123,5 +127,5 @@ def study_from(path: str | None, options: dict[str, Any], needs_case: bool = Tru
     if path:
         return made
     if made.empty and needs_case:
-        raise click.UsageError("give a study file, or a case on the line: --model, --hardware, --prompt ...")
+        raise click.UsageError("give a study file, or a case as command-line options: --model, --hardware, --prompt ...")
     return made

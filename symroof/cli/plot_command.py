@@ -21,11 +21,9 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 
 @click.command("plot", epilog=f"\b\nKinds:\n{KIND_LIST}")
 @click.argument("kind")
-@click.option("-o", "--out", metavar="FILE", help="Where to, by its ending .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
-@click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where no file says it (default: svg).")
-@click.option(
-    "--over", metavar="INPUT", help="The input that a quantity is drawn over; KIND is then the quantity: itl, or one of a theory or of the study's own."
-)
+@click.option("-o", "--out", metavar="FILE", help="Output file, .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
+@click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where -o names no file (default: svg).")
+@click.option("--over", metavar="INPUT", help="Input on the horizontal axis; KIND is then a quantity: itl, or one of a theory or of the study's own.")
 @against_option
 @quantities_option
 @study_options
@@ -111,7 +109,7 @@ def _drawn(name: str, study: str | None, other: str | None, against: str | None,
 def _form(out: str | None, ending: str | None) -> str:
     """The form of the file: by its ending, or as asked where there is none to go by."""
     if ending is not None and ending.lower() not in ENDINGS:
-        raise click.BadParameter(f"{ending!r} is no format; there are {', '.join(ENDINGS)}", param_hint="--format")
+        raise click.BadParameter(f"{ending!r} is not a format; there are {', '.join(ENDINGS)}", param_hint="--format")
     if not out or out == "-":
         return (ending or ENDINGS[0]).lower()
     suffix = Path(out).suffix.lower().removeprefix(".")

@@ -32,11 +32,11 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 
 @click.command("report")
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
-@click.option("--format", "formats", default=None, metavar="LIST", help=f"Any of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
-@click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the shipped words.")
-@click.option("--brief", is_flag=True, help="Leave the appendix out.")
-@click.option("--sections", default=None, metavar="LIST", help=f"Only these, of {', '.join(PARTS)}.")
-@click.option("--no-plots", is_flag=True, help="Leave the figures out.")
+@click.option("--format", "formats", default=None, metavar="LIST", help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
+@click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the one shipped.")
+@click.option("--brief", is_flag=True, help="Omit the appendix.")
+@click.option("--sections", default=None, metavar="LIST", help=f"Only these sections, comma-separated: {', '.join(PARTS)}.")
+@click.option("--no-plots", is_flag=True, help="Omit the figures.")
 @against_option
 @study_options
 @strict_option
@@ -48,7 +48,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
     symroof report chat.yaml --against genz
 
-    With --against B, a section takes the latencies, the memory and the cost of B apart into what differs: `symroof diff` in a review.
+    With --against B, a section explains how the latencies, the memory and the cost differ from those of B: `symroof diff` in a review.
     B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
     """
     from symroof.analysis.verdict import findings
@@ -145,7 +145,8 @@ def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
     names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS
     unknown = [name for name in names if name not in PARTS]
     if unknown or not names:
-        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} is no section; there are {', '.join(PARTS)}", param_hint="--sections")
+        named = f"unknown section {', '.join(unknown)}" if unknown else "no section is named"
+        raise click.BadParameter(f"{named}; there are {', '.join(PARTS)}", param_hint="--sections")
     return tuple(part for part in PARTS if part in names and (part in BRIEF or not brief))
 
 
@@ -175,7 +176,8 @@ def _formats(formats: str | None, out: str | None) -> list[str]:
     chosen = [part.strip() for part in (formats or ("md" if out == "-" else DEFAULT_FORMATS)).split(",") if part.strip()]
     unknown = [part for part in chosen if part not in FORMATS]
     if unknown or not chosen:
-        raise click.BadParameter(f"{', '.join(unknown) or 'nothing'} is no format; there are {', '.join(FORMATS)}", param_hint="--format")
+        named = f"unknown format {', '.join(unknown)}" if unknown else "no format is named"
+        raise click.BadParameter(f"{named}; there are {', '.join(FORMATS)}", param_hint="--format")
     if out == "-" and len(chosen) > 1:
         raise click.BadParameter("standard output takes one format", param_hint="--format")
     return list(dict.fromkeys(chosen))

@@ -42,31 +42,36 @@ FORMATS = ("text", "md")
     "--among",
     multiple=True,
     metavar="NAME=LIST",
-    help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32; devices=8 in every layout, or instance_devices=1,2,4,8 of each copy.",
+    help="Candidates: hardware=all, hardware='h100*,h200', tp=1,2,4,8, weights=fp16,fp8, batch=1,32; devices=8 in every layout, or instance_devices=1,2,4,8 per replica.",
 )
 @click.option(
     "--by",
     metavar="WHAT",
-    help="Best first by cost, throughput, rate (of a device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive, else rate]",
+    help="Sort key: cost, throughput, rate (throughput per device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive, else rate]",
 )
 @click.option(
-    "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Rows of a table at most; --json lists all, so many worked out."
+    "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Maximum table rows; --json lists all and gives details of this many."
 )
 @click.option(
-    "--lacks", type=click.IntRange(0), default=3, show_default=True, metavar="N", help="Failing configurations, the nearest first, to solve for what they lack."
+    "--lacks",
+    type=click.IntRange(0),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Number of failing configurations, the nearest first, to solve the required changes for.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="How the tables are written.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Plain text or Markdown.")
 @click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
 @study_options
 @json_option
 def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, lacks: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
-    """Hardware and configuration against targets: which pass, by how much, what the others lack.
+    """Rank configurations against targets: which pass, by how much, and what those that fail need.
 
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
 
-    Every combination of what the study and the line list is a configuration. Memory is always a target; the others are
-    ttft and itl (means of a server at work where --output is known, else of one request alone), cost (of a million output
-    tokens), price (of one instance by the hour) and fleet_price (of all copies). Without a list of batches, the largest batch
+    Every combination of what the study and the command line list is a configuration. Memory is always a target; the others are
+    ttft and itl (means of a server under load where --output is known, else of one request alone), cost (per million output
+    tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). Without a list of batches, the largest batch
     that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
     from symroof.cli.progress import bar

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 QUANTITIES = "itl,ttft,memory_bytes"
 
 against_option = click.option("--against", metavar="B", help="Another study, a case in quotes, or a preset that counts this one.")
-quantities_option = click.option("-q", "--quantities", default=QUANTITIES, show_default=True, metavar="NAMES", help="The quantities to explain, by commas.")
+quantities_option = click.option(
+    "-q", "--quantities", default=QUANTITIES, show_default=True, metavar="NAMES", help="The quantities to explain, comma-separated."
+)
 
 
 def names_of(quantities: str) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @study_options
 @json_option
 def command(equation: str, study: str | None, unknown: str | None, as_json: bool, **options: Any) -> None:
-    """Where two quantities meet: a named threshold, or 'LHS = RHS' --for SYMBOL.
+    """Solve a named threshold, or 'LHS = RHS' --for SYMBOL, for one input.
 
     symroof solve max_batch_memory specs/studies/llama-3-70b-chat.yaml
 
@@ -27,7 +27,7 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
 
     symroof solve batch_to_ridge.gate_up --model llama-3-8b --hardware h100-sxm --hardware h200
 
-    A threshold of a step also takes one of its operators. Several cases get a row each after the first.
+    A threshold of a step also takes one of its operators. Of several cases, the first is shown in full and then each in a row.
     """
     from symroof.analysis.solution_text import solution_json, solution_text
 

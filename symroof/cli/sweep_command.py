@@ -10,13 +10,13 @@ from symroof.cli.output import say, say_json
 
 @click.command("sweep")
 @click.option("--over", multiple=True, metavar="NAME=VALUES", help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.")
-@click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="What to work out; several times, or with commas.")
+@click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="Quantities to compute; repeatable, or comma-separated.")
 @click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, JSON goes to standard output.")
-@click.option("--resume", is_flag=True, help="Go on where an interrupted sweep of the same question into the same FILE stopped.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted sweep of the same question into the same FILE.")
 @study_options
 @json_option
 def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...], out: str | None, resume: bool, as_json: bool, **options: Any) -> None:
-    """Any quantities over any inputs: a grid.
+    """Compute quantities over a grid of inputs.
 
     symroof sweep STUDY.yaml --over batch=1:512 --over prompt=128:32768:x2 -o grid.parquet
 
@@ -32,7 +32,7 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
     planned = made.planned_sweep(axes, quantities or None)
     if out is None or out == "-":
         if resume:
-            raise InputError(Problem("--resume", "goes on with a file; there is none", hint="-o FILE.parquet"))
+            raise InputError(Problem("--resume", "needs an output file", hint="-o FILE.parquet"))
         _print(planned)
         return
     _write(planned, out, resume, as_json)

@@ -9,7 +9,7 @@ from symroof.specs.kinds import FILE_KINDS
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--kind", type=click.Choice(list(FILE_KINDS)), help="Take the files as this kind instead of telling by their keys.")
+@click.option("--kind", type=click.Choice(list(FILE_KINDS)), help="Read the files as this kind instead of detecting it from their keys.")
 @family_option
 @json_option
 def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:

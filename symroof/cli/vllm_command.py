@@ -24,12 +24,12 @@ SOLVED = "flags solved at the values expected, not at the slow end of their rang
 @strict_option
 @json_option
 def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
-    """Explain a vllm serve line, and recommend one.
+    """Explain a vllm serve command line, and recommend one.
 
     symroof vllm 'vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 256' --hardware h100-sxm --prompt 2048 --output 256 --target itl='30 ms'
 
-    Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the line that follows, each number
-    with the threshold it was solved from. Nothing of the line is run. Options here win over the line.
+    Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the recommended command line, each number
+    with the threshold it was solved from. The command line is only read, never run. Options given here override its flags.
     """
     from symroof.analysis.verdict import findings
     from symroof.vllm.advice import review
@@ -87,17 +87,17 @@ def review_text(advised: Review) -> str:
     warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
-    lines += ["the line (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
+    lines += ["flags (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
     facts = [[name, result.text(), advised.case_of(name).bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
     lines += [
-        "as it is",
+        "current configuration",
         table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.roof else table([[n, v, m] for n, v, _, m in facts], indent="  "),
         "",
     ]
     lines += [
-        "what bounds it (a chunk: beside the full batch at its last step, behind the whole prompt)",
+        "limits (a chunk: beside the full batch at its last step, after the rest of the prompt)",
         table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
@@ -112,7 +112,7 @@ def _value(limit: Limit) -> str:
 def _name(limit: Limit) -> str:
     from symroof.theory.thresholds import THRESHOLDS
 
-    return limit.name if limit.name in THRESHOLDS else "(paced prompts)"
+    return limit.name if limit.name in THRESHOLDS else "(paced prefill)"
 
 
 def _advice(advised: Review) -> list[str]:
@@ -129,12 +129,12 @@ def _gives(advised: Review) -> list[str]:
     """How many copies of the recommended line the arrival rate asks for, and what they give."""
     from symroof.report.text_table import table
 
-    title = "the recommended line gives"
+    title = "with the recommended flags"
     if advised.copies:
         slow, expected = advised.copies
         rate = advised.served.study.first.result("arrival_rate").plain()
         bears = "load below 1" + (", the first token in time" if advised.in_time else "")
-        title = f"{slow:,} cop{'ies' if slow > 1 else 'y'} of it bear{'s' * (slow == 1)} {rate} ({bears}{f'; {expected:,} if all goes as expected' if expected < slow else ''}), and give{'s' * (slow == 1)}"
+        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({bears}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     doubts = [f"! {doubt}" for doubt in advised.doubts]
     rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
     return [title, *doubts, table(rows, indent="  "), ""] if rows else []

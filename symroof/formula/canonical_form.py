@@ -84,7 +84,7 @@ class NormalForms:
             case Call("max" | "min" as function, args):
                 return self._extreme(function, [self.of(arg) for arg in args])
             case Compare() | Largest():
-                raise NoForm("is no number")
+                raise NoForm("is not a number")
         return self._atom(tree)
 
     def _atom(self, tree: Tree) -> Quotient:

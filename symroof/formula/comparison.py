@@ -36,7 +36,7 @@ class TermDifference:
     bar: Tree = ONE
 
     def __str__(self) -> str:
-        place = " under the bar" if self.under else "" if self.bar == ONE else f" over {text(self.bar)}"
+        place = " in the denominator" if self.under else "" if self.bar == ONE else f" over {text(self.bar)}"
         ours, theirs = (number_text(value) if value else "none" for value in (self.claimed, self.derived))
         return f"{text(self.product)}{place}: you have {ours}, derived {theirs}"
 

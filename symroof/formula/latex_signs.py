@@ -45,7 +45,7 @@ class SignReader(Reader):
         """A letter or upright word with its labels as one name; a superscript is a label only where that names something."""
         token = self.advance()
         if token.kind not in ("letter", "text") or not NAME.fullmatch(token.text):
-            raise FormulaError(f"{token.text[:40]!r} is no name and no unit" if token.text else "a name is missing", token.column)
+            raise FormulaError(f"{token.text[:40]!r} is neither a name nor a unit" if token.text else "a name is missing", token.column)
         above = self.superscript(token.text, every_label) if self.at("^") else ""
         below = self.label(0) if self.take("_") else ""
         if below and not above and self.at("^"):

@@ -118,7 +118,7 @@ class Reader:
         tree = self.relation()
         self.expect("end", "an operator")
         if any(isinstance(node, (Largest, Compare)) for node in walk(tree) if node is not tree):
-            raise FormulaError("largest() and comparisons stand alone: they are no numbers to calculate with", 1)
+            raise FormulaError("largest() and comparisons stand alone: they are not numbers to calculate with", 1)
         return tree
 
     @contextmanager

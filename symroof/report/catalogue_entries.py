@@ -91,7 +91,7 @@ def _document(name: str) -> Document:
             if "/" in name or catalogue.is_path(name) or len(catalogue.entries_matching(kind, name)) > 1:
                 raise
     known = [alias for kind in SHOWN for e in catalogue.entries(kind).values() for alias in (e.name, *e.aliases)]
-    raise InputError(Problem(name, "nothing by this name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
+    raise InputError(Problem(name, "unknown name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
 
 
 def _from_document(document: Document) -> Entry:
@@ -134,7 +134,7 @@ def hardware_entry(spec: HardwareSpec) -> Entry:
     ]
     rest = [[where, v.value.text, str(spec.source_of(v)), v.note or ""] for where, v in spec.numbers() if not where.startswith("peaks.")]
     tables: list[Table] = [
-        ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "summing in fp16", "source", "note"], peaks),
+        ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "with fp16 accumulation", "source", "note"], peaks),
         ("memory, links, power, price", ["number", "value", "source", "note"], rest),
     ]
     return Entry("hardware", spec.title, facts, tables, list(spec.notes))
@@ -164,7 +164,7 @@ def model_entry(spec: ModelSpec) -> Entry:
             ("bytes by stream", ["stream", "bytes", "per"], _streams(answers)),
         ]
     if spec.filled:
-        tables.append(("left out of the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
+        tables.append(("missing in the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
     notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
     notes += spec.quantization.notes if spec.quantization else ()
     return Entry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)

@@ -3,22 +3,22 @@
 from symroof.cases.case_results import Answers
 
 INPUTS_BY_NAME = {
-    "peak_flops": "peak compute", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel devices",
-    "pp": "pipeline stages", "dp": "replicas", "ep": "expert-parallel devices", "attention_dp": "attention replicas",
+    "peak_flops": "peak compute", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel degree",
+    "pp": "pipeline stages", "dp": "replicas", "ep": "expert-parallel degree", "attention_dp": "DP attention groups",
     "batch": "batch size", "prompt": "prompt length", "output": "output length", "context": "context length", "cached_prefix": "cached prefix",
     "prefill_batch": "prompts per prefill", "chunk": "prefill chunk", "weight_bytes_per_param": "bytes per weight", "kv_bytes_per_element": "bytes per cache element",
     "act_bytes_per_element": "bytes per activation", "link_bandwidth": "interconnect bandwidth", "link_latency": "latency of a collective",
     "link_share": "interconnect efficiency", "network_bandwidth": "network bandwidth", "step_overhead": "overhead per step", "layer_overhead": "overhead per layer",
     "elementwise_bytes": "traffic between operators",
-    "prefill_overhead": "overhead of a prefill", "queue_time": "queueing time", "memory_share": "usable share of memory", "memory_reserve": "memory reserve",
-    "kernel_launch": "kernel launch time", "arrival_rate": "arrival rate", "price": "price of a device", "hit_rate": "prefix-cache hit rate",
+    "prefill_overhead": "overhead per prefill", "queue_time": "queueing time", "memory_share": "usable share of memory", "memory_reserve": "memory reserve",
+    "kernel_launch": "kernel launch time", "arrival_rate": "arrival rate", "price": "price per device", "hit_rate": "prefix-cache hit rate",
 }  # fmt: skip
 QUANTITIES_BY_NAME = {
     "ttft": "Time to first token (TTFT)", "itl": "Inter-token latency (ITL)", "itl_last": "Inter-token latency (ITL), last step",
-    "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost of a million output tokens",
-    "cost_per_mtok_at_rate": "Cost of a million output tokens at the arrival rate",
+    "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost per million output tokens",
+    "cost_per_mtok_at_rate": "Cost per million output tokens at the arrival rate",
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
-    "group_price": "Price of an instance", "fleet_price": "Price of the fleet", "load": "Load, arrivals over capacity", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
+    "group_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
 OF_A_COPY = frozenset({"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"})
 """What one copy of the model holds or gives, however many stand beside it."""
@@ -59,7 +59,7 @@ def quantity_name(name: str, answers: Answers) -> str:
 
     >>> from symroof.analysis.study import Study
     >>> [quantity_name("concurrency", Study("llama-3-8b", "h100-sxm", prompt=512, dp=copies).first) for copies in (1, 2)]
-    ['Requests that memory holds', 'Requests that memory holds, each copy']
+    ['Requests that memory holds', 'Requests that memory holds, per replica']
     """
     words = QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
-    return f"{words}, each copy" if name in OF_A_COPY and answers.case.value("dp") > 1 else words
+    return f"{words}, per replica" if name in OF_A_COPY and answers.case.value("dp") > 1 else words

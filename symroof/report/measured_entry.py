@@ -21,7 +21,7 @@ def measured_entry(spec: MeasuredSpec) -> Entry:
         for row in spec.ceilings
     ]
     tables: list[Table] = [("measurements", columns, rows)] if rows else []
-    tables += [("servers at work", SERVED_COLUMNS, [_served(row) for row in spec.serving])] if spec.serving else []
+    tables += [("servers under load", SERVED_COLUMNS, [_served(row) for row in spec.serving])] if spec.serving else []
     tables += [("ceilings", ["engine", "device", "devices", "operator", "shape", "precision", "value", "place"], ceilings)] if ceilings else []
     return Entry("measured", spec.title, facts, tables, list(spec.notes))
 

@@ -19,7 +19,7 @@ MOST_BOUGHT = 3
 OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
 BORNE = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "longest output"}
 """What may grow while a fleet serves, with the heading of the last value that passes."""
-ORDERED = {"fleet": "cheapest first, without a price last", "rate": "by what a device gives, as no price of those that pass is known"}
+ORDERED = {"fleet": "cheapest first, those without a price last", "rate": "by throughput per device, as no price of those that pass is known"}
 
 
 def buys(choice: Choice, most: int) -> Part:
@@ -46,19 +46,19 @@ def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> I
     """What the rows of the table say; ``solved``: that the number of copies was."""
     grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
     if solved:
-        yield "copies: as many as bear the rate" + (
-            " at the slow end of what was measured; if as expected: as many as do where all is as expected" if ranged else ""
+        yield "replicas: enough for the arrival rate" + (
+            " at the slow end of what was measured; replicas (expected): enough at the expected values" if ranged else ""
         )
-    yield "batch and chunk: of each copy, vLLM's max-num-seqs, and its max-num-batched-tokens less the batch" + (
-        "; of all groups of attention_dp together, where vLLM counts each rank's own" if grouped else ""
+    yield "batch and chunk: per replica; vLLM's max-num-seqs, and its max-num-batched-tokens less the batch" + (
+        "; of all DP attention groups together, where vLLM counts per rank" if grouped else ""
     )
-    yield "price: of all copies; a million tokens: of output, at this rate, time without work paid for"
-    yield "load: arriving requests over what all copies sustain; at 1 the queue grows without end"
-    yield "ttft and itl: means of a server at work; the wait in ttft is an estimate"
-    yield "wait for a slot: an estimate too, before ttft begins, and long near a load of 1" + (
-        "; copies are as many as keep both within the target" if solved else ""
+    yield "price: of all replicas; per million tokens: of output, at this arrival rate, idle time included"
+    yield "load: arriving requests over what all replicas sustain; the queue is unstable from 1 on"
+    yield "ttft and itl: means of a server under load; the wait in ttft is an estimate"
+    yield "wait for a slot: also an estimate, not part of ttft, and long near a load of 1" + (
+        "; the replicas keep the sum of both within the target" if solved else ""
     )
-    yield "largest rate, longest prompt and output: the last that pass, and what breaks beyond it; devices and chunk as they are, fewer requests in a batch where they have to be; a prompt just longer than the chunk takes a step more"
+    yield "largest rate, longest prompt and output: the last value that passes, and what fails beyond it; devices and chunk unchanged, a smaller batch where needed; a prompt just longer than the chunk takes one more step"
 
 
 def _price_after_passing(c: Configuration) -> tuple[bool, bool, Any]:
@@ -84,13 +84,13 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
     chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
     return {
         "verdict": verdict(c),
-        "copies": f"{run.copies:,}",
-        **({"if as expected": _expected(run)} if expected else {}),
+        "replicas": f"{run.copies:,}",
+        **({"replicas (expected)": _expected(run)} if expected else {}),
         "devices": f"{int(case.value('served_devices') * case.value('dp')):,}",
         "batch": f"{run.batch:,}",
         "chunk": chunk,
         "price": shown(run, "fleet_price"),
-        "a million tokens": shown(run, "cost_per_mtok_at_rate"),
+        "per million tokens": shown(run, "cost_per_mtok_at_rate"),
         "load": shown(run, LOAD),
         "ttft": shown(run, "loaded_ttft"),
         "wait for a slot": shown(run, "slot_wait"),

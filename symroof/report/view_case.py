@@ -23,7 +23,7 @@ def shown(result: Result | None) -> str:
     return cell(result) if result else UNKNOWN
 
 
-NO_STEADY_STATE = "grows without end"
+NO_STEADY_STATE = "unbounded: the queue has no steady state"
 """The wait of requests that come faster than they are served, and so their time to first token."""
 
 
@@ -38,7 +38,7 @@ def cell(result: Result) -> str:
     alone = replace(result, low=None, high=None, flags=()).plain()
     if result.without_range:
         return Ranged(alone, WITHOUT_RANGE[result.without_range])
-    return Ranged(alone, result.span()) if result.ranged else result.plain()
+    return Ranged(alone, span) if result.ranged and (span := result.span()) else result.plain()
 
 
 def marked(label: str, case: Answers) -> str:
@@ -52,7 +52,7 @@ def cases(study: Study, subject: Answers) -> list[dict[str, Any]]:
 
 
 def deciding(case: Answers) -> dict[str, str]:
-    """Latencies and rate that a case is decided by: of a server at work, or of one request alone where targets are held against that.
+    """Latencies and rate that a case is decided by: of a server under load, or of one request alone where targets are held against that.
 
     >>> deciding(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
     {'ttft': 'loaded_ttft', 'itl': 'sustained_itl', 'rate': 'sustained_throughput'}

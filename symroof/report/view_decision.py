@@ -18,7 +18,7 @@ from symroof.specs.efficiencies import FITTED
 MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
 SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok", "cost_per_mtok_at_rate")
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
-"""The key metrics of a server at work, and those of one request alone: a page shows one or the other, never both."""
+"""The key metrics of a server under load, and those of one request alone: a page shows one or the other, never both."""
 EFFICIENCIES = ("mfu", "mbu")
 IN_PART = ", met in part of the ranges"
 DIGITS = 3

@@ -139,7 +139,7 @@ def lacking(answers: Answers) -> list[tuple[str, ...]]:
     brought = [f"{name} {result.plain()}" for name, result in (bought or {}).items() if name != "price"]
     if brought:
         rows.append(("a device with", "", f"at least {', '.join(brought)}", ""))
-    return rows or [("", "", "nothing of these moves what it misses", "")]
+    return rows or [("", "", "none of these inputs changes what it misses", "")]
 
 
 def needed(lever: Lever, answers: Answers) -> str:
@@ -152,14 +152,14 @@ def needed(lever: Lever, answers: Answers) -> str:
     end = "even at 1" if lever.now.symbol.most == "1" else "however large"
     why += [f"{end}, {name} {_metric(best)}" for name, best in lever.stuck if best or len(lever.stuck) == 1]
     if lever.stuck or not lever.unsolved:
-        return "none: " + ("; ".join(why) or "no number of them does")
-    bound = f"not with {', '.join(f'{n:,}' for n in tried(answers.case))}" if lever.now.symbol.counted else f"{end}, it is met"
+        return "no value is enough: " + ("; ".join(why) or "no number of them passes")
+    bound = f"is not met with {', '.join(f'{n:,}' for n in tried(answers.case))}" if lever.now.symbol.counted else f"is met {end}"
     return "not known, as the wait has no formula to solve: " + "; ".join([*why, *(f"{name} {bound}" for name in lever.unsolved)])
 
 
 def _metric(best: Result | None) -> str:
     """What a metric comes to with a lever at its end."""
-    return "waits without end" if best is None else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
+    return "is unbounded (the queue has no steady state)" if best is None else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
 
 
 def _least(lever: Lever, answers: Answers) -> str:

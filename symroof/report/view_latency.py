@@ -129,9 +129,9 @@ def _value(step: Step) -> Math:
 
 GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "speculation": ("Speculative decoding", ("draft_tokens",)),
-    "chunks": ("Prompts read in chunks", ("chunk",)),
+    "chunks": ("Chunked prefill", ("chunk",)),
     "batching": ("Batching", ("arrival_rate",)),
-    "caches": ("Caches that come and go", ("hit_rate", "preemption_rate", "prefill_devices")),
+    "caches": ("Prefix cache and preemption", ("hit_rate", "preemption_rate", "prefill_devices")),
     "links": ("Links and groups of devices", ("pp", "attention_dp", "ep", "dp", "link_latency")),
     "overheads": ("Launches", ("kernel_launch",)),
     "load": ("Load", ("arrival_rate", "burst_rate")),

@@ -33,8 +33,8 @@ UNBOUNDED = (MEMORY, "price", "fleet_price")
 
 WORDS = {
     "sustained_throughput": "throughput",
-    "sustained_throughput_per_device": "throughput of a device",
-    "cost_per_mtok": "cost of a million tokens",
+    "sustained_throughput_per_device": "throughput per device",
+    "cost_per_mtok": "cost per million tokens",
     "sustained_itl": "inter-token latency",
     "loaded_ttft": "time to first token",
 }
@@ -81,11 +81,11 @@ def _verdicts(choice: Choice, most: int) -> Part:
     names = [*choice.targets, MEMORY]
     extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
-    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, "of a device", "cost")
+    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, "throughput per device", "cost")
     first = choice.configurations[:most]
     rows = [_verdict(c, names, [*extra, *([] if c.run.answers.does_not_fit else GIVES)]) for c in first]
-    says = ["expected, between what holds 80 % of measurements"] if any(_measured(c) for c in first) else []
-    says += ["slack in per cent of the limit"]
+    says = ["expected value (80 % prediction interval)"] if any(_measured(c) for c in first) else []
+    says += ["slack in % of the limit"]
     left_out = _left_out(len(choice.configurations), most)
     filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)
     return Part("Configurations", header, filled, "; ".join([*says, *([left_out] if left_out else [])]), tuple(_reasons(first)))
@@ -118,13 +118,13 @@ def _bounded(first: Sequence[Configuration]) -> bool:
 
 
 def _besides(choice: Choice, most: int) -> Part:
-    """The same configurations at 100 % of peak, where efficiencies are measured, and alone, where latencies are those of a server at work."""
+    """The same configurations at 100 % of peak, where efficiencies are measured, and alone, where latencies are those of a server under load."""
     first = choice.configurations[:most]
     under = [name for name, metric in TARGET_METRICS.items() if name in choice.targets and metric not in GIVES and name not in UNBOUNDED]
     alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
     bounds = _bounded(first)
     header = ["configuration", "batch"]
-    header += [f"{name} at peak" for name in (*under, "of a device", "cost")] if bounds else []
+    header += [f"{name} at peak" for name in (*under, "throughput per device", "cost")] if bounds else []
     header += [cell for name in alone for cell in (f"{name} alone", *(["at peak"] if bounds else []))]
     rows = []
     for c in first:
@@ -132,7 +132,7 @@ def _besides(choice: Choice, most: int) -> Part:
             [_bound(c, TARGET_METRICS[name]) for name in under] + ["" if c.run.answers.does_not_fit else _bound(c, name) for name in GIVES] if bounds else []
         )
         rows.append((c.label, f"{c.run.batch:,}", *cells, *(cell for name in alone for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else [])))))
-    what = [*(["at 100 % of peak"] if bounds else []), *(["alone on the server"] if alone else [])]
+    what = [*(["at 100 % of peak"] if bounds else []), *(["one request alone"] if alone else [])]
     return Part("The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ())
 
 
@@ -156,7 +156,7 @@ def _bests(choice: Choice) -> Part:
         if best:
             known = sum(any(run.rank(name) is not None for run in c.runs) for c in choice.configurations)
             runs = sum(bool(c.runs) for c in choice.configurations)
-            rows.append((what + (f" (known of {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
+            rows.append((what + (f" (known for {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
     return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
 
 
@@ -164,8 +164,10 @@ def _largest(choice: Choice, most: int) -> Part:
     """The largest batch that passes, and what it gives."""
     windowed = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in windowed[:most]]
-    header = ("configuration", "batches", "one more", "itl", "throughput", "of a device", "cost")
-    says = "prefills included where the output length is known: inter-token latency, throughput and cost of a server at work; else of one step at the context"
+    header = ("configuration", "batches", "at the next batch", "itl", "throughput", "per device", "cost")
+    says = (
+        "prefills included where the output length is known: inter-token latency, throughput and cost of a server under load; else of one step at the context"
+    )
     slow = "; batches at the slow end of what was measured" if any(c.run.slow for c in windowed[:most]) else ""
     return Part("The largest batch that fits and meets every target", header, tuple(rows), says + slow)
 
@@ -174,7 +176,7 @@ def _window(c: Configuration) -> tuple[str, ...]:
     run = c.largest or c.run
     stopped = ", ".join(MISSES.get(name, f"misses {name}") for name in c.window.stopped_by) if c.window else ""
     metrics = [shown(run, name) for name in ("sustained_itl", "sustained_throughput", "sustained_throughput_per_device", "cost_per_mtok")]
-    return (c.label, str(c.window), stopped or "passes too", *metrics)
+    return (c.label, str(c.window), stopped or "passes", *metrics)
 
 
 # --------------------------------------------------------------------------------------------------- lacking and keeping
@@ -184,9 +186,9 @@ def _lacks(choice: Choice, most: int) -> Part:
     """What each failing configuration would have to bring, each input alone, then what another device would."""
     failing = misses(choice)
     rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
-    says = "each input alone, solved with all conditions together; everything else as it is"
+    says = "each input alone, solved with all conditions together; everything else unchanged"
     says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
-    return Part("What the failing ones lack", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
+    return Part("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 
 def _keeps(choice: Choice, most: int) -> Part:
@@ -195,11 +197,11 @@ def _keeps(choice: Choice, most: int) -> Part:
     by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers.slow_end, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
-    says = "each input alone, solved: the last value that still passes" + (
+    says = "each input alone, solved: the last value that still passes, and its change" + (
         ", at the slow end of what was measured" if any(c.run.slow for c in shown_ones) else ""
     )
     says += _first_of(len(shown_ones), len(choice.passing))
-    return Part("How far the passing ones can go", ("configuration", *names), tuple(rows) if names else (), says)
+    return Part("Headroom of passing configurations", ("configuration", *names), tuple(rows) if names else (), says)
 
 
 def _first_of(some: int, count: int) -> str:
@@ -223,9 +225,11 @@ def _answers_to(choice: Choice, most: int) -> Part:
     shown_ones = choice.configurations[: min(most, NEAREST)]
     rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
     header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
-    says = "per cent that a latency moves when the device's peak or bandwidth grows by one per cent; of the latencies that the targets limit, at this batch"
+    says = (
+        "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
+    )
     says += _first_of(len(shown_ones), len(choice.configurations))
-    return Part("Buy bandwidth or buy compute", header, tuple(rows), says)
+    return Part("Sensitivity to bandwidth and compute", header, tuple(rows), says)
 
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
@@ -236,7 +240,7 @@ def _bought(label: str, run: Run) -> tuple[str, ...]:
     cells = [span_text(*span) for span in spans.values() if span]
     parts = {target: buy({by: span[0] for (m, by), span in spans.items() if m == target and span}) for target in metrics}
     words = [f"{what} for {' and '.join(t for t, part in parts.items() if part == what)}" for what in dict.fromkeys(parts.values()) if what]
-    return (label, *cells, ", ".join(words) or "neither moves them")
+    return (label, *cells, ", ".join(words) or "neither changes them")
 
 
 def buy(elasticities: dict[str, Fraction]) -> str:
@@ -255,7 +259,7 @@ def buy(elasticities: dict[str, Fraction]) -> str:
 def _fronts(choice: Choice, most: int) -> Part:
     """The Pareto-optimal runs for each pair of respects; those that are as good in both are one row."""
     rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over, most)]
-    says = "for each pair of respects, who is not beaten in both: better in one costs something in the other"
+    says = "for each pair of metrics, the configurations that no other beats in both"
     return Part("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)
 
 

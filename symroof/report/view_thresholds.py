@@ -20,7 +20,7 @@ from symroof.theory.declarations import OWN
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
 
-HEADINGS = {OWN: "What this study asks itself", **GROUPS}
+HEADINGS = {OWN: "Thresholds defined in this study", **GROUPS}
 
 LONGEST_FORMULA = 200
 """LaTeX characters beyond which a closed form is named only: `symroof derive` and Python print it whole."""

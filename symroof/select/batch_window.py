@@ -36,7 +36,7 @@ class Window:
 def window(answers: Answers) -> Window | None:
     """The largest batch that fits and meets every target, and how far down from it every batch does; None where no batch does.
 
-    Targets on a server at work are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
+    Targets on a server under load are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
     crossings are all there is to look at. Over ranges a batch passes where it does at every corner.
 
     >>> from symroof.analysis.study import Study

@@ -147,12 +147,12 @@ class Choice:
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
         at_corners = any(not c.run.own.binding.searched for c in self.configurations)
-        return (*basis_lines(c.run.own for c in self.configurations), *(["over the ranges that are given: judged at their corners"] if at_corners else []))
+        return (*basis_lines(c.run.own for c in self.configurations), *(["over the ranges that are given: evaluated at their corners"] if at_corners else []))
 
     @property
     def hints(self) -> tuple[str, ...]:
         """How to get more from the selection: set targets where there are none, list candidates where there is one."""
-        aim = () if self.targets else ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
+        aim = () if self.targets else ("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",)
         return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._without_price, *self._full_steps)
 
     @property
@@ -171,7 +171,7 @@ class Choice:
         givens = [c.run.own.binding.given for c in self.configurations]
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
-        return ("every copy is laid out alike: --among instance_devices=1,2,4,8 lays copies out in every way",)
+        return ("every replica has the same parallel layout: --among instance_devices=1,2,4,8 tries every layout of a replica",)
 
     @property
     def _full_steps(self) -> tuple[str, ...]:
@@ -182,8 +182,8 @@ class Choice:
             decoding = case.value(served) if case.theory.assumptions["scheduling"] == "chunked" and case.known(served) else c.run.batch
             if decoding < c.run.batch:
                 return (
-                    f"{c.label}: {int(case.value('chunk')):,} prompt tokens fill every step beside {math.ceil(decoding):,} requests, so that a batch of {c.run.batch:,} "
-                    "serves no more: --among chunk=2048,4096,8192 tries larger budgets",
+                    f"{c.label}: {int(case.value('chunk')):,} prompt tokens fill the token budget of every step beside {math.ceil(decoding):,} decoding requests, so that a batch of {c.run.batch:,} "
+                    "gives no more throughput: --among chunk=2048,4096,8192 tries larger budgets",
                 )
         return ()
 

@@ -29,7 +29,7 @@ ISOLATED = {
     "sustained_throughput_per_device": ("decode_throughput_per_device",),
     "cost_per_mtok": ("decode_cost_per_mtok",),
 }
-"""What stands for a quantity of a server at work where no output length is known, or isolated latencies are asked for."""
+"""What stands for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Run:
         return int(dict(self.changes).get("dp") or self.own.case.value("dp"))
 
     def result(self, name: str) -> Result | None:
-        """A quantity with its flags; of a server at work where that is known, else isolated. None where it has no value."""
+        """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
         tested = self.tested(name)
         return self.answers.result(tested) if self.answers.case.known(tested) else None
 

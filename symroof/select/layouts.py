@@ -59,7 +59,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
     rest = dict(among)
     listed = {word: rest.pop(word) for word in (DEVICES, INSTANCE) if word in rest}
     if len(listed) > 1:
-        raise InputError(Problem("among", "both devices of all copies and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
+        raise InputError(Problem("among", "both devices of all replicas and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
     for word, value in listed.items():
         words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)
         counts = Counts(tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES)
@@ -72,7 +72,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
 
 def _count(word: str, path: str) -> int:
     if not (word.isascii() and word.isdigit() and len(word) < 6 and 0 < int(word) <= MOST_DEVICES):
-        raise InputError(Problem("among", f"{word[:40]!r} is no number of devices", path=path, hint=f"{path}=4,8, at most {MOST_DEVICES:,}"))
+        raise InputError(Problem("among", f"{word[:40]!r} is not a number of devices", path=path, hint=f"{path}=4,8, at most {MOST_DEVICES:,}"))
     return int(word)
 
 

@@ -115,7 +115,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
         return Problem(shown, "no such model in the catalogue, nor a path here", hint=near_or_file(name))
     if "," in name:
         return Problem(
-            shown, "is one name here", hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
+            shown, "expected a single name", hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
         )
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
     near_one = nearest(name.lower()[:LONGEST], known)

@@ -15,7 +15,7 @@ FORMS = {
     "quantity": "a value, a row of values, or a formula of a quantity",
     "expression": "arithmetic with units",
     "threshold": "a named threshold, or an equation for a symbol",
-    "relation": "a label, a truth, or a comparison; with for_all throughout a range",
+    "relation": "true/false, a category, or a comparison; with for_all throughout a range",
     "compare": "a ratio of two cases",
     "catalogue": "a figure of a device or a model",
     "moves": "which way a quantity moves with an input",

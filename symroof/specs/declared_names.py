@@ -153,7 +153,7 @@ def _decimal(value: Fraction) -> str:
     while digits <= 60 and (value * 10**digits).denominator != 1:
         digits += 1
     if digits > 60:
-        raise ValueError("is no decimal number; write one")
+        raise ValueError("is not a decimal number; write one")
     return f"{value * 10**digits}e-{digits}"
 
 
@@ -178,7 +178,7 @@ def _spoken(tree: Tree) -> list[str]:
 def _wrong_dimension(name: str, tree: Tree, known: Declarations) -> list[str]:
     """Why the dimension of a formula is wrong, with both units."""
     if isinstance(tree, Largest) or (isinstance(tree, Compare) and tree.operator == "="):
-        return ["is no formula of a number; an equation belongs into thresholds"]
+        return ["is not a formula of a number; an equation belongs in thresholds"]
     declared = known.own(name).dimension  # type: ignore[union-attr]
     try:
         dimension.check(tree, declared, lambda inner: known.symbol(inner).dimension, name)  # type: ignore[union-attr]

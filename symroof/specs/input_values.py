@@ -89,11 +89,11 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     if symbol.name in SHARES and high > 1:
         raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")
     if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):
-        raise ValueError(f"counts {symbol.unit or 'thing'}s: write a whole number")
+        raise ValueError(f"counts {symbol.spoken_unit or 'thing'}s: write a whole number")
     return value
 
 
-PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*\w+\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
+PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
 """A text that begins with a number and multiplies nothing, neither by a sign nor by letters side by side: a quantity, never a formula."""
 
 

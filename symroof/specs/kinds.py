@@ -61,7 +61,7 @@ def kind_of(document: Document) -> str:
     raise InputError(
         document.problem(
             (),
-            "is no study, model, hardware, preset, theory, claims, measured or efficiencies file that symroof knows",
+            "is not a study, model, hardware, preset, theory, claims, measured or efficiencies file that symroof knows",
             "`symroof init KIND` writes a starter file",
         )
     )

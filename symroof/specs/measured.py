@@ -1,4 +1,4 @@
-"""Measured specs: what a public source measured, one file a source: latencies and rates of batches, rates of servers at work, ceilings of kernels and links."""
+"""Measured specs: what a public source measured, one file a source: latencies and rates of batches, rates of servers under load, ceilings of kernels and links."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Measurement(Row):
 
 
 class ServedRate(Row):
-    """Output tokens per second of all devices of a server at work: requests come as fast as they are served, prefills included.
+    """Output tokens per second of all devices of a server under load: requests come as fast as they are served, prefills included.
 
     ``prompt`` and ``output`` are mean lengths. Degrees that the source does not name are left out: any layout may stand behind the figure.
     ``concurrency`` is how many requests the server had at once, where that is published.

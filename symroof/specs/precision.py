@@ -53,7 +53,7 @@ def width(name: str) -> Width:
     except UnitError:
         raise ValueError(f"unknown precision {name[:40]!r}; {nearest(name, BITS)}".rstrip("; ")) from None
     if strict(read.dimension) != parse_unit("byte").dimension or not 0 < read.value <= 8:
-        raise ValueError(f"{name!r} is no width; write a precision such as fp8, or a width such as '4.84 bit'")
+        raise ValueError(f"{name!r} is not a width; write a precision such as fp8, or a width such as '4.84 bit'")
     return Width(name, Num(read.value, read.dimension), _closest(read.value))
 
 

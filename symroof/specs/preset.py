@@ -184,7 +184,7 @@ class PresetSpec(Spec):
         special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
         known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
         faults: list[tuple[tuple[str | int, ...], str]] = [
-            (("slips", name), f"is nothing that the preset sets; {nearest(name, known)}") for name in self.slips if name not in known
+            (("slips", name), f"is not set by the preset; {nearest(name, known)}") for name in self.slips if name not in known
         ]
         if faults:
             raise Faults(faults)

@@ -211,8 +211,8 @@ Efficiencies = Annotated[
             {
                 "type": "object",
                 "properties": {
-                    "from": {"enum": list(BASES), "description": "where efficiencies that are not given come from"},
-                    "engine": {"type": "string", "description": "an engine or its class: compiled, earlier, eager, ggml"},
+                    "from": {"enum": list(BASES), "description": "source of the efficiencies that are not given: peak (a bound) or measured (what to expect)"},
+                    "engine": {"type": "string", "description": "an engine or engine class: compiled, earlier (compiled engines until 2024), eager, ggml"},
                     **{symbol.name: {"description": symbol.meaning} for symbol in GROUPS["efficiency"]},
                 },
                 "additionalProperties": False,

@@ -186,7 +186,7 @@ def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
 def _labels(text: str) -> list[str]:
     labels = [item.strip() for item in text.split(",")]
     if not all(labels):
-        raise ValueError("has no values; separate names by commas" if not any(labels) else f"{text[:60]!r} has an empty place between its commas")
+        raise ValueError("has no values; give names, comma-separated" if not any(labels) else f"{text[:60]!r} has an empty place between its commas")
     return labels
 
 
@@ -231,10 +231,10 @@ def _exact(value: Any) -> Any:
     if hasattr(value, "item"):
         value = value.item()
     if isinstance(value, bool):
-        raise ValueError(f"{value} is no number")
+        raise ValueError(f"{value} is not a number")
     if isinstance(value, (float, Decimal)):
         if not math.isfinite(value):
-            raise ValueError(f"{value} is no number; leave it out")
+            raise ValueError(f"{value} is not a number; leave it out")
         value = Fraction(Decimal(repr(value)) if isinstance(value, float) else value)
     return value
 
@@ -253,5 +253,5 @@ def _numeric(name: str, own: Declarations) -> Symbol:
         raise ValueError(f"no input, quantity or counting choice; {hint}") from None
     definition = getattr(symbol, "definition", None)
     if definition and isinstance(parse(definition), (Compare, Largest)):
-        raise ValueError("is no number; an axis is an input, or a quantity that can be measured")
+        raise ValueError("is not a number; an axis is an input, or a quantity that can be measured")
     return symbol

@@ -83,7 +83,7 @@ def _progression(name: str, text: str, own: Declarations) -> Values:
     """``a:b`` with its step."""
     parts = [part.strip() for part in text.split(":")]
     if not 2 <= len(parts) <= 3 or not all(parts):
-        raise ValueError(f"{text.strip()[:60]!r} is no range; write {FORMS}")
+        raise ValueError(f"{text.strip()[:60]!r} is not a range; write {FORMS}")
     symbol, unit = symbol_of(name, own), _unit(parts[1])
     if not unit and needs_unit(symbol) and re.fullmatch(NUMBER, parts[1]):
         last_written = with_usual_unit(parse_number(parts[1]), symbol.unit, symbol.written_in)
@@ -127,7 +127,7 @@ def _times(text: str, first: Fraction, last: Fraction, written: str) -> Iterator
     try:
         factor = parse_number(written)
     except UnitError:
-        raise ValueError(f"the factor {written[:40]!r} of {text.strip()[:60]!r} is no number; write x2") from None
+        raise ValueError(f"the factor {written[:40]!r} of {text.strip()[:60]!r} is not a number; write x2") from None
     if factor <= 1:
         raise ValueError(f"times {written} never gets from one end of {text.strip()[:60]!r} to the other; the factor is more than 1, such as x2")
     if first == 0:
@@ -162,5 +162,5 @@ def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterato
 def _whole(symbol: Symbol, values: Iterator[Fraction]) -> Iterator[Fraction]:
     for value in values:
         if symbol.counted and not isinstance(symbol, Quantity) and value.denominator != 1:
-            raise ValueError(f"counts {symbol.unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
+            raise ValueError(f"counts {symbol.spoken_unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
         yield value

@@ -61,9 +61,9 @@ def within_limits(axes: Sequence[Axis]) -> None:
     points, cases = math.prod(map(len, axes)), math.prod(len(axis) for axis in axes if axis.labelled)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in axes)
     if points > MOST_POINTS:
-        raise InputError(Problem("sweep", f"{sizes} are {points:,} points; at most {MOST_POINTS:,} are worked out", hint="take larger steps, such as :x2"))
+        raise InputError(Problem("sweep", f"{sizes} are {points:,} points; at most {MOST_POINTS:,} are computed", hint="take larger steps, such as :x2"))
     if cases > MOST_CASES:
-        raise InputError(Problem("sweep", f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are worked out", hint="give fewer values"))
+        raise InputError(Problem("sweep", f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are computed", hint="give fewer values"))
 
 
 def listed(selection: Selection, named: set[str]) -> list[Axis]:
@@ -117,7 +117,7 @@ def _middles(cases: Sequence[Answers]) -> list[str]:
     spans = {name: (case, given.setting) for case in cases for name, given in case.binding.given.items() if isinstance(given.setting, Span)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {
-        name: "is given as {}: it stands at its middle," if span.expected is None else "is measured as {}: it stands at the expected"
+        name: "is given as {}: evaluated at its middle," if span.expected is None else "is measured as {}: evaluated at the expected"
         for name, (_, span) in spans.items()
     }
     return [f"{name} {words[name].format(span.text)} {shown[name]}" for name, (_, span) in spans.items()]

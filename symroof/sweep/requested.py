@@ -66,7 +66,7 @@ def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mappin
     """
     requested = [name for name in (FIRST if names is None else names) if name not in axes]
     if not requested:
-        raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is worked out, such as -q itl"))
+        raise InputError(Problem("sweep", "every quantity that is asked for is an axis", hint="ask for one that is computed, such as -q itl"))
     if any(cases[0].case.theory.timed(name) for name in requested) and FITS not in [*requested, *axes]:
         requested.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
@@ -120,7 +120,7 @@ def _lacks(case: Case, name: str) -> Exception | None:
     except NotGiven as error:
         return error
     except UnknownName:
-        return UnknownName("is no part of this model")
+        return UnknownName("is not a part of this model")
     except NoValue:
         pass
     return None

@@ -150,7 +150,7 @@ def _destination(path: Path, ending: str) -> Destination:
     elif not os.access(parent, os.W_OK | os.X_OK):
         fault = f"the folder {parent} cannot be written"
     elif store and folder and any(path.iterdir()) and not any((path / name).exists() for name in STORES):
-        fault, hint = "is a folder that is no Zarr store, so it is not replaced", "another name"
+        fault, hint = "is a folder that is not a Zarr store, so it is not replaced", "another name"
     elif store and not folder and path.exists():
         fault, hint = "is a file, and a Zarr store is a folder", "another name"
     if fault:

@@ -23,9 +23,9 @@ GEMM = {row.stream: row.amount for row in gemm("gemm", "gemm_k", "gemm_n")}
 
 DEVICE = referenced(
     source.ROOFLINE,
-    _q("device", "ridge_point", "R", "FLOP/byte", "intensity at which compute and memory take equally long", "peak_flops/mem_bandwidth"),
-    _q("device", "effective_ridge", "R_{eff}", "FLOP/byte", "the ridge where the regime really flips, efficiencies counted", "ridge_point*mfu/mbu"),
-    _q("device", "attainable_flops", "P_{att}", "FLOP/s", "rate a kernel of a given intensity can reach", "min(peak_flops, mem_bandwidth*intensity)"),
+    _q("device", "ridge_point", "R", "FLOP/byte", "ridge point: intensity at which compute and memory take equally long", "peak_flops/mem_bandwidth"),
+    _q("device", "effective_ridge", "R_{eff}", "FLOP/byte", "ridge point at achieved rates (MFU, MBU)", "ridge_point*mfu/mbu"),
+    _q("device", "attainable_flops", "P_{att}", "FLOP/s", "upper bound on the FLOP/s of a kernel of a given intensity", "min(peak_flops, mem_bandwidth*intensity)"),
     _q("device", "sram_bandwidth", r"\beta_{sm}", "byte/s", "shared-memory bandwidth of one device", "multiprocessors*sram_bytes_per_clock*clock", reference=source.CUDA_GUIDE),
     _q("device", "sram_capacity", "M_{sram}", "byte", "shared memory and L1 of one device", "multiprocessors*sram_per_multiprocessor", reference=source.DEFINITION),
     _q("device", "sram_ridge", "R_{sm}", "FLOP/byte", "ridge against shared memory", "peak_flops/sram_bandwidth", reference=source.HIERARCHICAL_ROOFLINE),
@@ -39,8 +39,8 @@ DEVICE = referenced(
 
 MODEL = referenced(
     source.POPE,
-    _q("model", "params", "P", "parameter", "all parameters, tied weights once", reference=source.DEFINITION),
-    _q("model", "active_params", "P_a", "parameter", "parameters one token multiplies: no gathered input table, no idle experts", reference=source.KAPLAN),
+    _q("model", "params", "P", "parameter", "total parameters, tied weights counted once", reference=source.DEFINITION),
+    _q("model", "active_params", "P_a", "parameter", "active parameters, those that multiply one token: no gathered input table, no idle experts", reference=source.KAPLAN),
     _q("model", "linear_flops_per_token", r"\varphi", "FLOP/token", "FLOPs of one token outside attention scores and head", reference=source.KAPLAN),
     _q("model", "attention_flops_per_pair", "a", "FLOP", "FLOPs of one query-key pair over all layers, in a decode step where the phases differ", reference=source.PALM),
     _q("model", "expansion_flops_per_token", r"\varphi_e", "FLOP/token", "FLOPs of expanding the latent cache of one token that is read (latent attention)", reference=source.MLA),
@@ -79,19 +79,19 @@ MEMORY = referenced(
        variants={value: _over_tokens(text) for value, text in EXPERTS_READ.items()}),
     _q("memory", "peak_context", "C_{max}", "token", "longest context of a response", "max(context, prompt + output - 1)", absent=(("output", "1"), ("prompt", "1")), counted=True),
     _q("memory", "peak_kv_cache_bytes", r"\mathrm{KV}_{max}", "byte", "cache of the whole batch at the longest context", "kv_cache_bytes(context = peak_context)"),
-    _q("memory", "kv_reserved_bytes", r"\mathrm{KV}_{res}", "byte", "cache an engine sets aside at the longest context", switch="kv_reserve", reference=source.PAGED_ATTENTION, variants={
+    _q("memory", "kv_reserved_bytes", r"\mathrm{KV}_{res}", "byte", "cache an engine reserves at the longest context", switch="kv_reserve", reference=source.PAGED_ATTENTION, variants={
         "logical": "peak_kv_cache_bytes",
         "paged": "kv_cache_bytes(context = ceil(peak_context/block_size)*block_size)",
         "unified": "batch*peak_context*kv_bytes_per_token",
     }),
-    _q("memory", "copied_weight_bytes", "W_c", "byte", "resident weights that each of the tp devices holds whole: norms, routers, latent projections", reference=source.MEGATRON),
-    _q("memory", "weight_bytes_per_device", "W_1", "byte", "resident weights on the fullest device, copies included", reference=source.MEGATRON),
-    _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on the fullest device at the context; heads are copied where there are more devices than heads, and a latent cache always is", reference=source.POPE),
+    _q("memory", "copied_weight_bytes", "W_c", "byte", "resident weights replicated on each of the tp devices: norms, routers, latent projections", reference=source.MEGATRON),
+    _q("memory", "weight_bytes_per_device", "W_1", "byte", "resident weights on the fullest device, replicated ones included", reference=source.MEGATRON),
+    _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on the fullest device at the context; heads are replicated where there are more devices than heads, and a latent cache always is", reference=source.POPE),
     _q("memory", "state_bytes_per_device", r"\Psi_1", "byte", "recurrent states on the fullest device"),
     _q("memory", "peak_kv_cache_bytes_per_device", r"\mathrm{KV}_{1,max}", "byte", "cache on the fullest device at the longest context", "kv_cache_bytes_per_device(context = peak_context)"),
     _q("memory", "memory_bytes_per_device", "M_1", "byte", "weights, cache at the longest context, recurrent state and reserve of the fullest device",
        "weight_bytes_per_device + peak_kv_cache_bytes_per_device + state_bytes_per_device + memory_reserve"),
-    _q("memory", "memory_bytes", "M_u", "byte", "the same on all devices of an instance, each counted as the fullest: copies count", "memory_bytes_per_device*instance_devices"),
+    _q("memory", "memory_bytes", "M_u", "byte", "memory needed on all devices of an instance, each counted as the fullest, replicated weights and caches included", "memory_bytes_per_device*instance_devices"),
     _q("memory", "usable_memory_per_device", r"M_{u1}", "byte", "memory of one device that may be used", "memory_share*mem_capacity"),
     _q("memory", "usable_memory", "M_a", "byte", "memory of an instance that may be used", "instance_devices*usable_memory_per_device"),
     _q("memory", "memory_utilization", "u_M", "", "used share of the fullest device's memory", "memory_bytes_per_device/mem_capacity"),
@@ -121,23 +121,23 @@ STEP = referenced(
         "per_operator": "",
         "no_overlap": "{step}_compute_time + {step}_memory_time",
     }),
-    _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "time devices spend on sending to each other: all-reduces, stages, experts", reference=source.SCALING_BOOK),
-    _q("{step}", "{step}_vector_elements", "D_{{{step}}}", "", "elements of the vectors of all tokens in all layers, one a token and layer, on the device of a group", counted=True, reference=source.DEFINITION),
-    _q("{step}", "{step}_busy_time", "t^{{b}}_{{{step}}}", "s", "time of the pass on devices and links", "{step}_roofline_time + {step}_link_time", reference=source.SCALING_BOOK),
-    _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "costs of the pass beside its operators: fixed ones, and the work between operators", switch="launches", absent=(("kernel_launch", "0"), ("elementwise_bytes", "0")), reference=source.CUDA_GRAPHS, variants={
+    _q("{step}", "{step}_link_time", "t^{{l}}_{{{step}}}", "s", "communication time between devices: all-reduces, pipeline stages, experts", reference=source.SCALING_BOOK),
+    _q("{step}", "{step}_vector_elements", "D_{{{step}}}", "", "elements of the activation vectors of all tokens in all layers, one vector per token and layer, on one device of a group", counted=True, reference=source.DEFINITION),
+    _q("{step}", "{step}_busy_time", "t^{{b}}_{{{step}}}", "s", "time of the pass on devices and links, without overheads", "{step}_roofline_time + {step}_link_time", reference=source.SCALING_BOOK),
+    _q("{step}", "{step}_overhead", "t^{{o}}_{{{step}}}", "s", "overheads of the pass beside its operators: fixed ones, and the work between operators", switch="launches", absent=(("kernel_launch", "0"), ("elementwise_bytes", "0")), reference=source.CUDA_GRAPHS, variants={
         "exposed": f"{BETWEEN} + kernel_launch*kernels",
         "hidden": f"max({BETWEEN}, kernel_launch*kernels - {{step}}_busy_time)",
         "graph": f"{BETWEEN} + kernel_launch",
     }),
     _q("{step}", "{step}_bound", "b_{{{step}}}", "", "the largest single term of the pass",
        "largest(compute = {step}_compute_time, memory = {step}_memory_time, link = {step}_link_time, overhead = {step}_overhead)"),
-    _q("{step}", "{step}_flops_per_device", r"\Phi^1_{{{step}}}", "FLOP", "FLOPs of the fullest device, copies included", reference=source.MEGATRON),
-    _q("{step}", "{step}_bytes_per_device", "Q^1_{{{step}}}", "byte", "bytes of the fullest device, copies included", reference=source.MEGATRON),
+    _q("{step}", "{step}_flops_per_device", r"\Phi^1_{{{step}}}", "FLOP", "FLOPs of the fullest device, replicated work included", reference=source.MEGATRON),
+    _q("{step}", "{step}_bytes_per_device", "Q^1_{{{step}}}", "byte", "bytes of the fullest device, replicated ones included", reference=source.MEGATRON),
 )  # fmt: skip
 
 LATENCY = referenced(
     source.METRICS,
-    _q("latency", "all_reduces", "n_{ar}", "", "all-reduces of a pass inside a group: two a layer where a layer is split", reference=source.MEGATRON),
+    _q("latency", "all_reduces", "n_{ar}", "", "all-reduces of a pass inside a group: two per layer where a layer is split", reference=source.MEGATRON),
     _q("latency", "prefill_time", r"t_{\mathrm{prefill}}", "s", "time of the prefill pass", "prefill_busy_time", reference=source.DEFINITION),
     _q("latency", "ttft", r"\mathrm{TTFT}", "s", "time to first token", "queue_time + prefill_time + prefill_overhead"),
     _q("latency", "itl", r"\mathrm{ITL}", "s", "inter-token latency: one decode step at the context", "decode_busy_time + decode_overhead"),
@@ -179,18 +179,18 @@ ATTENTION = referenced(
        "attention_flops_per_pair/kv_bytes_per_token", reference=source.GQA),
     _q("attention", "score_traffic", r"Q_{\mathrm{score}}", "byte", "bytes that an unfused attention adds to the prefill", reference=source.FLASH),
     _q("attention", "logit_bytes", r"Q_{\mathrm{logit}}", "byte", "bytes of the prefill's logits", "prefill_logit_rows*vocab_size*act_bytes_per_element"),
-    _q("attention", "sampling_flops", r"\Phi_{\mathrm{sample}}", "FLOP", "FLOPs of sampling one token: softmax and a draw, 5 a vocabulary entry", "5 FLOP*vocab_size"),
+    _q("attention", "sampling_flops", r"\Phi_{\mathrm{sample}}", "FLOP", "FLOPs of sampling one token: softmax and a draw, 5 FLOP per vocabulary entry", "5 FLOP*vocab_size"),
     _q("attention", "head_share", "s_h", "", "share of the head in a decode step's FLOPs", "head_flops_per_row*decode_logit_rows/decode_flops"),
 )  # fmt: skip
 
 MONEY = referenced(
     source.DEFINITION,
-    _q("money", "cost_per_mtok", "c_{1M}", "USD", "price of a million output tokens, prefills included", "price*served_devices*10^6/sustained_throughput"),
-    _q("money", "decode_cost_per_mtok", "c_{dec}", "USD", "price of a million output tokens, decode alone", "price*instance_devices*10^6/decode_throughput"),
-    _q("money", "cost_per_request", "c_r", "USD", "price of one response: an instance's devices over the responses it sustains", "price*served_devices/sustained_requests"),
-    _q("money", "energy_per_token", "E_t", "J/token", "energy of an output token, prefills included: a bound, from the devices' power limit", "power*served_devices/sustained_throughput"),
-    _q("money", "decode_energy_per_token", "E_{dec}", "J/token", "energy of an output token, decode alone: a bound", "power*instance_devices/decode_throughput"),
-    _q("money", "served_devices", r"n_{\mathrm{served}}", "device", "devices of one instance, with those that prefill for it", switch="scheduling", counted=True, variants={
+    _q("money", "cost_per_mtok", "c_{1M}", "USD", "cost per million output tokens, prefills included", "price*served_devices*10^6/sustained_throughput"),
+    _q("money", "decode_cost_per_mtok", "c_{dec}", "USD", "cost per million output tokens, decode alone", "price*instance_devices*10^6/decode_throughput"),
+    _q("money", "cost_per_request", "c_r", "USD", "cost per response: an instance's devices over the responses it sustains", "price*served_devices/sustained_requests"),
+    _q("money", "energy_per_token", "E_t", "J/token", "energy per output token, prefills included: a bound, from the devices' power limit", "power*served_devices/sustained_throughput"),
+    _q("money", "decode_energy_per_token", "E_{dec}", "J/token", "energy per output token, decode alone: a bound", "power*instance_devices/decode_throughput"),
+    _q("money", "served_devices", r"n_{\mathrm{served}}", "device", "devices of one instance, its prefill devices included", switch="scheduling", counted=True, variants={
         "chunked": "instance_devices", "exclusive": "instance_devices", "disaggregated": "instance_devices + prefill_devices",
     }),
 )  # fmt: skip
@@ -203,7 +203,7 @@ def _of_one(latex: str) -> str:
 
 
 SHARES_OF_A_DEVICE = tuple(
-    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: of that on one device")
+    replace(q, name=f"{q.name}_per_device", latex=_of_one(q.latex), meaning=f"{q.meaning}: the part on one device")
     for q in MODEL
     if q.name in {*COEFFICIENTS.values(), ALWAYS_READ}
 )

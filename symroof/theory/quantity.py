@@ -19,6 +19,10 @@ def work_time(kind: str, work: Tree) -> Tree:
     return build.div(work, parse(WORK_TIMES[kind][1]))
 
 
+NEGLIGIBLE_WAIT = "1 ns"
+"""An estimated wait shorter than this is none."""
+
+
 @dataclass(frozen=True)
 class Search:
     """How a quantity without a formula is worked out: the value of an input at which something holds.

@@ -62,7 +62,7 @@ class Step:
 
 
 STEPS = (
-    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),), "the pass that reads the prompt"),
+    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),), "the pass that prefills the prompt"),
     Step("decode", (Segment("batch", "1", "context - 1"),), "one step that writes a token for every request"),
     Step("verify", (Segment("batch", "verified_tokens", "context - 1", logits="all"),), "one step that checks the drafted tokens of every request"),
     Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")), "a decode step that takes a chunk of a prompt along"),

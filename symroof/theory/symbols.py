@@ -25,6 +25,8 @@ class Symbol:
         from_zero: whether it may be zero; an input whose default is 0 always may.
         signed: whether it may be negative; every other number is positive or zero.
         least, most: formulas of its bounds; without them every positive value is valid.
+        noun: what it counts, in the word that texts for people use where that is not its unit.
+        negligible: a quantity below which texts for people write 0: estimates mean nothing there.
     """
 
     name: str
@@ -39,6 +41,13 @@ class Symbol:
     signed: bool = False
     least: str | None = None
     most: str | None = None
+    noun: str | None = None
+    negligible: str | None = None
+
+    @property
+    def spoken_unit(self) -> str:
+        """The unit as texts for people name it: replicas are not devices, whatever the dimension says."""
+        return self.noun or self.unit
 
     @property
     def dimension(self) -> Dimension:
@@ -101,26 +110,26 @@ PRECISION = (
     _symbol("kv_bytes_per_element", "b_{kv}", "byte", "bytes of one cached key or value element", "2"),
     _symbol("state_bytes_per_element", "b_s", "byte", "bytes of one element that a recurrence carries from token to token", "4"),
     _symbol("act_bytes_per_element", "b_a", "byte", "bytes of one activation element", "2"),
-    _symbol("link_bytes_per_element", "b_l", "byte", "width of what devices send each other", "2"),
+    _symbol("link_bytes_per_element", "b_l", "byte", "bytes of one element that devices send each other", "2"),
 )
 
 WORKLOAD = (
     _symbol("prompt", "S", "token", "prompt tokens of one request", aliases=("isl", "seq_len"), counted=True, least="cached_prefix"),
     _symbol("output", "N", "token", "generated tokens of one request", aliases=("osl",), counted=True),
-    _symbol("batch", "B", "request", "requests decoded together", "1", aliases=("bs", "batch_size"), counted=True),
+    _symbol("batch", "B", "request", "decode batch size: requests decoded together", "1", aliases=("bs", "batch_size"), counted=True),
     _symbol("prefill_batch", "B_p", "request", "requests prefilled together", "1", counted=True),
     _symbol("cached_prefix", "S_c", "token", "prompt tokens already cached", "0", counted=True, most="prompt"),
-    _symbol("chunk", "c_p", "token", "prompt tokens that one step takes along", counted=True),
-    _symbol("chunk_past", "c_0", "token", "prompt tokens already read when a chunk is taken along", "0", counted=True),
+    _symbol("chunk", "c_p", "token", "prompt tokens prefilled in a decode step (token budget less the batch)", counted=True),
+    _symbol("chunk_past", "c_0", "token", "prompt tokens already prefilled before a chunk", "0", counted=True),
     _symbol("draft_tokens", r"\gamma", "token", "tokens drafted for one verification", counted=True),
-    _symbol("acceptance", r"\alpha", "", "chance that a drafted token is accepted", most="1", from_zero=True),
+    _symbol("acceptance", r"\alpha", "", "acceptance rate: probability that a drafted token is accepted", most="1", from_zero=True),
     _symbol("draft_cost", "c", "", "time to draft one token, as a share of a decode step", "0"),
     _symbol("arrival_rate", r"\lambda", "request/s", "requests that arrive per second", aliases=("request_rate", "qps", "rps"), from_zero=True),
     _symbol("service_spread", "v_s", "", "squared coefficient of variation of the service time", "1", from_zero=True),
-    _symbol("output_spread", "v_N", "", "squared coefficient of variation of the output length: 0 where all requests write equally much", "0", from_zero=True),
-    _symbol("hit_rate", "h", "", "share of requests whose prefix is cached", "1", most="1", from_zero=True),
+    _symbol("output_spread", "v_N", "", "squared coefficient of variation of the output length: 0 where all responses are equally long", "0", from_zero=True),
+    _symbol("hit_rate", "h", "", "prefix-cache hit rate: share of requests whose prefix is cached", "1", most="1", from_zero=True),
     _symbol("slo_share", r"s_{\mathrm{SLO}}", "", "share of requests that meet the targets", "1", most="1", from_zero=True),
-    _symbol("percentile", "q_w", "", "share of requests that wait no longer", "0.99", most="1", from_zero=True),
+    _symbol("percentile", "q_w", "", "quantile of the wait: share of requests that wait no longer", "0.99", most="1", from_zero=True),
     _symbol("burst_rate", r"\lambda_b", "request/s", "requests that arrive per second in a burst", from_zero=True),
     _symbol("burst_duration", "t_b", "s", "length of a burst", from_zero=True),
     _symbol("long_share", "s_l", "", "share of requests that are long", most="1", from_zero=True),
@@ -136,7 +145,7 @@ HARDWARE = (
     _symbol("mem_capacity", "M", "byte", "memory capacity, one device"),
     _symbol("link_bandwidth", r"\beta_l", "byte/s", "device-to-device bandwidth, one direction, one device"),
     _symbol("link_latency", r"\alpha_l", "s", "fixed time of one collective", "0"),
-    _symbol("node_devices", r"n_{\mathrm{node}}", "device", "devices that the fast link joins: those of a node", "8", counted=True),
+    _symbol("node_devices", r"n_{\mathrm{node}}", "device", "devices of a node, which the fast link connects", "8", counted=True),
     _symbol("network_bandwidth", r"\beta_n", "byte/s", "bandwidth between nodes, one direction, one device"),
     _symbol("network_latency", r"\alpha_n", "s", "fixed time of one collective between nodes", "0"),
     _symbol("l2_bandwidth", r"\beta_{L2}", "byte/s", "bandwidth of the L2 cache"),
@@ -153,11 +162,11 @@ HARDWARE = (
 
 EFFICIENCY = (
     _symbol("mfu", r"\eta_c", "", "achieved share of peak compute", "1", most="1"),
-    _symbol("mbu", r"\eta_m", "", "achieved share of peak bandwidth", "1", most="1"),
+    _symbol("mbu", r"\eta_m", "", "achieved share of peak memory bandwidth", "1", most="1"),
     _symbol("link_share", r"\eta_l", "", "achieved share of link bandwidth", "1", most="1"),
-    _symbol("step_overhead", "t_0", "s", "fixed cost of a step", "0"),
-    _symbol("layer_overhead", "t_l", "s", "fixed cost of a layer in a step", "0"),
-    _symbol("elementwise_bytes", "q_e", "byte", "traffic of the work between operators for each element of a token's vector in a layer", "0"),
+    _symbol("step_overhead", "t_0", "s", "fixed overhead of a step", "0"),
+    _symbol("layer_overhead", "t_l", "s", "fixed overhead of a layer in a step", "0"),
+    _symbol("elementwise_bytes", "q_e", "byte", "memory traffic of elementwise work between operators, per element of a token's vector and layer", "0"),
     _symbol("kernel_launch", "t_k", "s", "time to launch one kernel", "0"),
     _symbol("kernels_per_layer", "n_k", "", "kernels of one layer", counted=True),
     _symbol("queue_time", "t_q", "s", "wait before the prefill", "0"),
@@ -167,22 +176,30 @@ EFFICIENCY = (
 
 PARALLEL = (
     _symbol("tp", "n", "device", "tensor-parallel degree", "1", counted=True),
-    _symbol("pp", "n_p", "device", "pipeline stages", "1", counted=True),
-    _symbol("ep", "n_e", "device", "devices that share the experts", "1", counted=True),
-    _symbol("dp", "n_d", "device", "copies of the whole group, each with its own requests", "1", counted=True),
-    _symbol("attention_dp", "n_a", "device", "groups of an instance that each hold all but the routed experts and serve their own requests", "1", counted=True),
-    _symbol("prefill_devices", "n_{pf}", "device", "devices that prefill on their own", counted=True),
+    _symbol("pp", "n_p", "device", "pipeline-parallel degree: stages", "1", counted=True, noun="stage"),
+    _symbol("ep", "n_e", "device", "expert-parallel degree: devices over which whole experts are spread", "1", counted=True),
+    _symbol("dp", "n_d", "device", "data-parallel degree: replicas of the instance, each with its own requests", "1", counted=True, noun="replica"),
+    _symbol(
+        "attention_dp",
+        "n_a",
+        "device",
+        "DP attention degree: groups that each hold all but the routed experts, with their own requests",
+        "1",
+        counted=True,
+        noun="group",
+    ),
+    _symbol("prefill_devices", "n_{pf}", "device", "devices dedicated to prefill (disaggregated prefill)", counted=True),
 )
 
 TARGETS = (
     _symbol("ttft_target", r"T_{\mathrm{TTFT}}", "s", "limit on the time to first token"),
-    _symbol("attention_share", "s_a", "", "share of a prefill's other FLOPs that attention's are held against", "0.1"),
-    _symbol("speedup_target", "u", "", "speed-up that speculation is held against", "1"),
+    _symbol("attention_share", "s_a", "", "share of a prefill's other FLOPs that attention's are compared with", "0.1"),
+    _symbol("speedup_target", "u", "", "speed-up that speculation has to reach", "1"),
     _symbol("margin", "m_p", "", "share of the price that is not cost", most="1"),
-    _symbol("price_target", r"p_{\mathrm{max}}", "USD/s", "limit on the price of the devices that hold one copy of the model", written_in="USD/hour"),
+    _symbol("price_target", r"p_{\mathrm{max}}", "USD/s", "limit on the price of the devices of one instance", written_in="USD/hour"),
     _symbol("fleet_price_target", r"p_{f,\mathrm{max}}", "USD/s", "budget: limit on the price of all devices of the fleet", written_in="USD/hour"),
-    _symbol("cost_target", r"c_{\mathrm{max}}", "USD", "price of a million output tokens that is held against, another device's for instance"),
-    _symbol("rival_price", r"p_{\mathrm{rival}}", "USD/s", "price of another device that is held against", written_in="USD/hour"),
+    _symbol("cost_target", r"c_{\mathrm{max}}", "USD", "limit on the cost per million output tokens, another device's cost for instance"),
+    _symbol("rival_price", r"p_{\mathrm{rival}}", "USD/s", "price of another device to compare with", written_in="USD/hour"),
     _symbol("rival_throughput", r"X_{\mathrm{rival}}", "token/s", "output tokens per second of one such device, under the same targets"),
     _symbol("expert_share", "s_e", "", "share of a layer's experts that count as nearly all", "0.95", most="1"),
     _symbol("itl_target", r"T_{\mathrm{ITL}}", "s", "limit on the inter-token latency, at the last step"),
@@ -213,6 +230,8 @@ GROUPS = {
 }
 INPUTS: dict[str, Symbol] = {symbol.name: symbol for group in GROUPS.values() for symbol in group}
 ALIASES: dict[str, str] = {alias: symbol.name for symbol in INPUTS.values() for alias in symbol.aliases}
+NOUNS = frozenset(symbol.noun for symbol in INPUTS.values() if symbol.noun)
+"""Words for counted things that are not units."""
 SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "1")
 """Inputs that lie between 0 and 1."""
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)

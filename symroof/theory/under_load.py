@@ -1,4 +1,4 @@
-"""Quantities of a server at work: prompts are read while other requests decode. Declarations like all others.
+"""Quantities of a server under load: prompts are read while other requests decode. Declarations like all others.
 
 ``batch`` counts the requests that decode. A slot turns over every ``response_steps`` steps, as the first token comes with the
 prefill. A step under load has its requests anywhere in their responses and pieces of prompts beside them
@@ -6,12 +6,14 @@ prefill. A step under load has its requests anywhere in their responses and piec
 """
 
 from symroof.theory import references as source
-from symroof.theory.quantity import Search, referenced
+from symroof.theory.quantity import NEGLIGIBLE_WAIT, Search, referenced
 from symroof.theory.quantity import declared as _q
 
 TURNS = (("response_steps > 0", "needs an output of 2 tokens or more: a response of one token has no decode steps"),)
-STEADY = (("load < 1", "no steady state: requests come at least as fast as they are served, so the queue only grows"),)
-LANE_STEADY = (("lane_utilization < 1", "no steady state: prompts come at least as fast as they are read, so the queue only grows"),)
+STEADY = (("load < 1", "no steady state: at load >= 1 the queue is unstable, as requests arrive at least as fast as they are served"),)
+LANE_STEADY = (
+    ("lane_utilization < 1", "no steady state: at utilization >= 1 the queue is unstable, as prompts arrive at least as fast as they are prefilled"),
+)
 
 NEW = "(prompt - cached_prefix)"
 PREFILL = "(prefill_time + prefill_overhead)"
@@ -29,47 +31,47 @@ BESIDE = "loaded_decode_time(batch = chunked_batch)"
 
 STEPS_AT_WORK = referenced(
     source.SARATHI,
-    _q("load", "loaded_context", r"C_{\mathrm{load}}", "token", "mean context of requests that are anywhere in their responses", switch="kv_growth", reference=source.ORCA, variants={
+    _q("load", "loaded_context", r"C_{\mathrm{load}}", "token", "mean context of the decoding requests, each anywhere in its response", switch="kv_growth", reference=source.ORCA, variants={
         "growing": "prompt + (response_steps + 1 + output*output_spread)/2",
         "fixed": "context",
     }),
-    _q("load", "paced_chunk", r"c_{\mathrm{pace}}", "token", "prompt tokens that every step takes along where prompts are spread evenly over all steps", f"batch*{NEW}/response_steps", counted=True, exists=TURNS),
-    _q("load", "step_budget", "c_b", "token", "prompt tokens that a step may take along", "chunk", without=("chunk", "paced_chunk"), counted=True),
-    _q("load", "chunked_batch", "B_c", "request", "requests that decode beside prompts in pieces: the batch, or as many as the budget reads prompts for", f"min(batch, step_budget*response_steps/{NEW})",
+    _q("load", "paced_chunk", r"c_{\mathrm{pace}}", "token", "prompt tokens prefilled in every decode step where prefill is spread evenly over all steps", f"batch*{NEW}/response_steps", counted=True, exists=TURNS),
+    _q("load", "step_budget", "c_b", "token", "prompt tokens that a decode step may prefill (token budget less the batch)", "chunk", without=("chunk", "paced_chunk"), counted=True),
+    _q("load", "chunked_batch", "B_c", "request", "requests that decode under chunked prefill: the batch, or as many as the budget prefills prompts for", f"min(batch, step_budget*response_steps/{NEW})",
        without=("chunk", "batch"), counted=True),
-    _q("load", "prompts_per_step", r"r_{\mathrm{prompts}}", "", "prompts that end in a step on average: as many as responses end", "chunked_batch/response_steps", counted=True, exists=TURNS),
+    _q("load", "prompts_per_step", r"r_{\mathrm{prompts}}", "", "prompts whose prefill ends in a step on average: as many as responses end", "chunked_batch/response_steps", counted=True, exists=TURNS),
     _q("load", "prompts_together", r"m_{\mathrm{prompts}}", "", "whole prompts that share a step", "max(prompts_per_step, 1)", counted=True),
-    _q("load", "piece", "c_1", "token", "prompt tokens of one piece: where prompts are paced, a step's part of a prompt or a whole one", f"{NEW}*min(prompts_per_step, 1)", counted=True),
-    _q("load", "piece_prompts", "m_1", "", "pieces of a step, each of a prompt of its own", "prompts_together", counted=True),
-    _q("load", "piece_past", "c_{past}", "token", "prompt tokens read before a piece, on average over the pieces of a prompt", f"cached_prefix + ({NEW} - piece)/2", counted=True),
-    _q("load", "piece_rows", "z_1", "", "rows of logits of a piece: the share of pieces that end a prompt", f"piece/{NEW}", counted=True),
-    _q("load", "prompt_pieces", "n_c", "", "pieces that a prompt is cut into", f"ceil({NEW}/step_budget)", counted=True),
-    _q("load", "group_budget", "c_g", "token", "prompt tokens that a step may take along in one group of attention: its share of the budget of all", "step_budget/attention_dp", counted=True),
-    _q("load", "group_pieces", "n_{cg}", "", "pieces that a prompt is cut into as its group reads it", f"ceil({NEW}/group_budget)", counted=True),
-    _q("load", "last_piece", "c_{last}", "token", "prompt tokens of the last piece", f"{NEW} - step_budget*(prompt_pieces - 1)", counted=True),
+    _q("load", "piece", "c_1", "token", "prompt tokens of one prefill chunk: where prefill is spread evenly, a step's part of a prompt or a whole one", f"{NEW}*min(prompts_per_step, 1)", counted=True),
+    _q("load", "piece_prompts", "m_1", "", "prefill chunks of a step, each of another prompt", "prompts_together", counted=True),
+    _q("load", "piece_past", "c_{past}", "token", "prompt tokens prefilled before a chunk, on average over the chunks of a prompt", f"cached_prefix + ({NEW} - piece)/2", counted=True),
+    _q("load", "piece_rows", "z_1", "", "rows of logits of a prefill chunk: the share of chunks that end a prompt", f"piece/{NEW}", counted=True),
+    _q("load", "prompt_pieces", "n_c", "", "chunks that a prompt is prefilled in", f"ceil({NEW}/step_budget)", counted=True),
+    _q("load", "group_budget", "c_g", "token", "prompt tokens that a decode step may prefill in one attention group: its share of the budget of all", "step_budget/attention_dp", counted=True),
+    _q("load", "group_pieces", "n_{cg}", "", "chunks that a prompt is prefilled in by its attention group", f"ceil({NEW}/group_budget)", counted=True),
+    _q("load", "last_piece", "c_{last}", "token", "prompt tokens of the last prefill chunk", f"{NEW} - step_budget*(prompt_pieces - 1)", counted=True),
     _q("load", "loaded_time", r"t_{\mathrm{work}}", "s", "time of a step under load", "loaded_busy_time + loaded_overhead"),
-    _q("load", "loaded_decode_time", r"t_{\mathrm{work}}^{d}", "s", "time of a step under load that takes no prompt along", "loaded_time(piece_prompts = 0)"),
-    _q("load", "paced_itl", r"\mathrm{ITL}_{\mathrm{pace}}", "s", "time of a step where prompts are spread evenly over all steps: a bound that no token budget beats", "loaded_time(batch = chunked_batch)"),
-    _q("load", "prompt_steps", r"n_{\mathrm{read}}", "", "steps that take one prompt along, less where several share a step", "prompt_pieces - 1 + 1/prompts_together", counted=True),
-    _q("load", "prompt_steps_time", r"t_{\mathrm{along}}", "s", "time of the steps that take one prompt along", f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}/prompts_together"),
-    _q("load", "pieces_time", r"t_{\mathrm{pieces}}", "s", "time that the pieces of one prompt add to the steps that take them along", f"prompt_steps_time - prompt_steps*{BESIDE}"),
-    _q("load", "chunked_itl", r"\mathrm{ITL}_{c}", "s", "mean time per token beside prompts that are taken along in pieces: where the budget is too small every step is full",
+    _q("load", "loaded_decode_time", r"t_{\mathrm{work}}^{d}", "s", "time of a decode step under load that prefills nothing", "loaded_time(piece_prompts = 0)"),
+    _q("load", "paced_itl", r"\mathrm{ITL}_{\mathrm{pace}}", "s", "time of a step where prefill is spread evenly over all steps: a lower bound for every token budget", "loaded_time(batch = chunked_batch)"),
+    _q("load", "prompt_steps", r"n_{\mathrm{read}}", "", "steps in which one prompt is prefilled, fewer where several share a step", "prompt_pieces - 1 + 1/prompts_together", counted=True),
+    _q("load", "prompt_steps_time", r"t_{\mathrm{along}}", "s", "time of the steps in which one prompt is prefilled", f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}/prompts_together"),
+    _q("load", "pieces_time", r"t_{\mathrm{pieces}}", "s", "time that the prefill chunks of one prompt add to the decode steps they run in", f"prompt_steps_time - prompt_steps*{BESIDE}"),
+    _q("load", "chunked_itl", r"\mathrm{ITL}_{c}", "s", "mean time per token under chunked prefill: where the token budget is too small every step is full",
        f"of_largest(paced_chunk, paced_itl, step_budget, (1 - prompts_per_step*prompt_steps)*{BESIDE} + prompts_per_step*prompt_steps_time)", without=("chunk", "paced_itl"), exists=TURNS),
 )  # fmt: skip
 
 SUSTAINED = referenced(
     source.DISTSERVE,
-    _q("load", "chunked_requests", r"X_c", "request/s", "responses per second of an instance that reads prompts in pieces beside the decode",
+    _q("load", "chunked_requests", r"X_c", "request/s", "responses per second of an instance with chunked prefill beside the decode",
        f"of_largest(response_steps, chunked_batch/(response_steps*chunked_itl), 1/2, prefill_batch/{PREFILL})", reference=source.SARATHI),
-    _q("load", "exclusive_requests", r"X_e", "request/s", "responses per second of an instance whose prefills stop the decode",
+    _q("load", "exclusive_requests", r"X_e", "request/s", "responses per second of an instance whose prefills pause the decode",
        f"batch/(response_steps*loaded_decode_time + batch*{PREFILL}/prefill_batch)", reference=source.ORCA),
-    _q("load", "prefill_requests", r"X_p", "request/s", "prompts per second that the prefill devices of an instance read", f"prefill_devices/instance_devices*prefill_batch/{PREFILL}", reference=source.SPLITWISE),
+    _q("load", "prefill_requests", r"X_p", "request/s", "prompts per second that the prefill devices of an instance prefill", f"prefill_devices/instance_devices*prefill_batch/{PREFILL}", reference=source.SPLITWISE),
     _q("load", "decode_requests", r"X_d", "request/s", "responses per second of an instance that decodes only", "batch/(response_steps*loaded_decode_time)", exists=TURNS, reference=source.LITTLE),
-    _q("load", "disaggregated_requests", r"X_{pd}", "request/s", "responses per second where prompts are read on devices of their own: the slower side decides",
+    _q("load", "disaggregated_requests", r"X_{pd}", "request/s", "responses per second with disaggregated prefill: the slower side decides",
        "of_largest(response_steps, min(decode_requests, prefill_requests), 1/2, prefill_requests)"),
-    _q("load", "disaggregated_batch", "B_{pd}", "request", "requests that decode where prompts are read on devices of their own: the batch, or those that a slower prefill keeps busy",
+    _q("load", "disaggregated_batch", "B_{pd}", "request", "requests that decode with disaggregated prefill: the batch, or those that a slower prefill keeps busy",
        counted=True, search=Search("fixed", "batch", "prefill_requests*response_steps*loaded_decode_time", "batch"), reference=source.LITTLE),
-    _q("load", "sustained_itl", r"\mathrm{ITL}_{s}", "s", "mean inter-token latency of a server at work, prefills included", switch="scheduling", exists=TURNS, variants={
+    _q("load", "sustained_itl", r"\mathrm{ITL}_{s}", "s", "mean inter-token latency of a server under load, prefills included", switch="scheduling", exists=TURNS, variants={
         "chunked": "chunked_itl",
         "exclusive": f"loaded_decode_time + max(batch/prefill_batch - 1, 0)*{PREFILL}/response_steps",
         "disaggregated": "loaded_decode_time(batch = disaggregated_batch)",
@@ -78,13 +80,13 @@ SUSTAINED = referenced(
         kind: f"{kind}_requests" for kind in ("chunked", "exclusive", "disaggregated")
     }),
     _q("load", "sustained_throughput", "X_{s}", "token/s", "output tokens per second that an instance sustains, prefills included", "output*sustained_requests"),
-    _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "the same for each device of the instance, those that prefill for it included", "sustained_throughput/served_devices", reference=source.DEFINITION),
-    _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps that a prompt is read in, and of handing its cache over", switch="scheduling", reference=source.SARATHI, variants={
+    _q("load", "sustained_throughput_per_device", "X^1_{s}", "token/s", "output tokens per second that an instance sustains, per device, its prefill devices included", "sustained_throughput/served_devices", reference=source.DEFINITION),
+    _q("load", "reading_time", r"t_{\mathrm{read}}", "s", "time of the steps in which a prompt is prefilled, and of transferring its cache", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": f"sum({READ_FULL}, step, 1, group_pieces - 1) + {READ_LAST}",
         "exclusive": PREFILL,
         "disaggregated": f"{PREFILL} + transfer_time",
     }),
-    _q("load", "worst_chunked_itl", r"\mathrm{ITL}_{\mathrm{worst},c}", "s", "longest step that takes a piece of a prompt along", f"max({LATE_PIECE}, {LAST_PIECE})", reference=source.SARATHI),
+    _q("load", "worst_chunked_itl", r"\mathrm{ITL}_{\mathrm{worst},c}", "s", "longest decode step that also prefills a chunk", f"max({LATE_PIECE}, {LAST_PIECE})", reference=source.SARATHI),
     _q("load", "worst_itl", r"\mathrm{ITL}_{\mathrm{worst}}", "s", "longest step that a decoding request waits for", switch="scheduling", reference=source.SARATHI, variants={
         "chunked": "worst_chunked_itl",
         "exclusive": f"loaded_decode_time + {PREFILL}",
@@ -109,27 +111,27 @@ def _by_spread(over: str, under: str) -> dict[str, str]:
 
 ARRIVALS = referenced(
     source.KLEINROCK,
-    _q("load", "load", r"\rho_s", "", "arriving requests over what the fleet sustains; no steady state from 1 on", "arrival_rate/(dp*sustained_requests)"),
+    _q("load", "load", r"\rho_s", "", "load: arriving requests over what the fleet sustains; the queue is unstable from 1 on", "arrival_rate/(dp*sustained_requests)"),
     _q("load", "busy_batch", "B_{\\lambda}", "request", "requests that decode at the arrival rate: Little's law; the batch where no rate is known", counted=True, exists=STEADY, without=("arrival_rate", "batch"),
        search=Search("fixed", "batch", "arrival_rate/dp*response_steps*sustained_itl", "batch"), reference=source.LITTLE),
-    _q("load", "lanes", "n_l", "", "prompts that are read at the same time: one in a group, or on each set of prefill devices", switch="scheduling", counted=True, reference=source.DEFINITION, variants={
+    _q("load", "lanes", "n_l", "", "prefill lanes, prompts that are prefilled concurrently: one per attention group, or per set of prefill devices", switch="scheduling", counted=True, reference=source.DEFINITION, variants={
         "chunked": "attention_dp*prompts_together",
         "exclusive": "prefill_batch",
         "disaggregated": "prefill_devices/instance_devices*prefill_batch",
     }),
-    _q("load", "lane_time", r"t_{\mathrm{lane}}", "s", "time that a prompt is being read", switch="scheduling", reference=source.DEFINITION, variants={
+    _q("load", "lane_time", r"t_{\mathrm{lane}}", "s", "time for which a prompt is being prefilled", switch="scheduling", reference=source.DEFINITION, variants={
         "chunked": "reading_time", "exclusive": "reading_time", "disaggregated": PREFILL,
     }),
-    _q("load", "lane_utilization", r"\rho_l", "", "share of time that prompts are being read, of each read at the same time; no steady state from 1 on", "arrival_rate/dp/lanes*lane_time"),
-    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before a prompt is read, beside a full batch", switch="queue", exists=LANE_STEADY, variants=waits_in_line("lane_utilization", "lane_time")),
-    _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for one of the slots of the batch; not in the time to first token, and long near a load of 1", switch="queue", exists=STEADY,
+    _q("load", "lane_utilization", r"\rho_l", "", "utilization of prefill: share of time that each prefill lane is busy; the queue is unstable from 1 on", "arrival_rate/dp/lanes*lane_time"),
+    _q("load", "lane_wait", "W_l", "s", "estimated mean wait before the prefill, beside a full batch", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=LANE_STEADY, variants=waits_in_line("lane_utilization", "lane_time")),
+    _q("load", "slot_wait", r"W_{\mathrm{slot}}", "s", "estimated mean wait for a slot of the batch; not in the time to first token, and long near a load of 1", switch="queue", negligible=NEGLIGIBLE_WAIT, exists=STEADY,
        reference=source.SAKASEGAWA, variants=waits_for_a_slot("load", "sustained_requests")),
-    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server at work: the estimated wait for its reading, and the steps the prompt is read in, at the requests that the rate keeps busy",
+    _q("load", "loaded_ttft", r"\mathrm{TTFT}_{s}", "s", "mean time to first token of a server under load: the estimated wait for the prefill, and the steps in which the prompt is prefilled, at the requests that the arrival rate keeps busy",
        "queue_time + lane_wait(batch = busy_batch, step_budget = step_budget) + reading_time(batch = busy_batch, step_budget = step_budget)", without=("arrival_rate", "queue_time + reading_time"), reference=source.DISTSERVE),
-    _q("load", "queued_ttft", r"\mathrm{TTFT}_{q}", "s", "mean time to first token of a server at work, the estimated wait for a slot before it included", "loaded_ttft + slot_wait", without=("arrival_rate", "loaded_ttft"), reference=source.DEFINITION),
-    _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target is held against", switch="targets_under", without=("output", "itl"), reference=source.DISTSERVE,
+    _q("load", "queued_ttft", r"\mathrm{TTFT}_{q}", "s", "mean time to first token of a server under load, including the estimated wait for a slot before it", "loaded_ttft + slot_wait", without=("arrival_rate", "loaded_ttft"), reference=source.DEFINITION),
+    _q("load", "held_itl", r"\mathrm{ITL}_{t}", "s", "inter-token latency that the target applies to", switch="targets_under", without=("output", "itl"), reference=source.DISTSERVE,
        variants={"load": "sustained_itl", "isolated": "itl_last"}),
-    _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target is held against", switch="targets_under", without=("output", "ttft"), reference=source.DISTSERVE,
+    _q("load", "held_ttft", r"\mathrm{TTFT}_{t}", "s", "time to first token that the target applies to", switch="targets_under", without=("output", "ttft"), reference=source.DISTSERVE,
        variants={"load": "loaded_ttft", "isolated": "ttft"}),
     _q("load", "meets_itl", r"m_{\mathrm{ITL}}", "", "1 where the ITL target is met or there is none, else 0", "floor(min(itl_target/held_itl, 1))", without=("itl_target", "1"), counted=True, reference=source.DEFINITION),
     _q("load", "meets_ttft", r"m_{\mathrm{TTFT}}", "", "1 where the TTFT target is met or there is none, else 0", "floor(min(ttft_target/held_ttft, 1))", without=("ttft_target", "1"), counted=True, reference=source.DEFINITION),

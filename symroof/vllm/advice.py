@@ -117,10 +117,10 @@ def _late_prompts(answers: Answers) -> bool:
 def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
     """Flags in the order in which one decides the next: devices, format of the cache, batch, budget; and the case with all of them."""
     if served.study.first.binding.hardware is None and "mem_capacity" not in served.study.first.binding.given:
-        return [], ["no line is recommended without a device: give --hardware"], served.study
+        return [], ["no command line is recommended without a device: give --hardware"], served.study
     group, study = _devices(served)
     if group is None:
-        return [], [f"no line is recommended: not one request fits or meets its latency targets on up to {MOST_DEVICES} devices"], study
+        return [], [f"no command line is recommended: not one request fits or meets its latency targets on up to {MOST_DEVICES} devices"], study
     cache, study = _cache(served, study)
     sequences, study = _sequences(study)
     sequences, study = _in_time(sequences, study)
@@ -141,7 +141,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
         tried = with_values(lone, tp=count)
         if _serves(tried.first):
             made = with_values(study, tp=count)
-            end = f"the line has {count}" if count == start else f"{count} is the next power of two that serves it"
+            end = f"the command line has {count}" if count == start else f"{count} is the next power of two that serves it"
             because = f"one request needs {least} device{'s' * (least > 1)}; {end}"
             return Advice("tensor-parallel-size", str(count), because, limits), made
         count = whole_power(count + 1)
@@ -169,11 +169,13 @@ def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
     written = served.line.flags.get("kv-cache-dtype")
     if memory is None or now <= 1 or (others and min(others) <= memory):
         current = written.value if written else "auto"
-        because = "the cache is narrow already" if now <= 1 else "memory is not what bounds the batch, so a narrower cache brings no larger one"
+        because = (
+            "the cache is in 8 bits or less already" if now <= 1 else "memory does not limit the batch, so a lower-precision cache does not allow a larger one"
+        )
         return [Advice("kv-cache-dtype", current, because)], study
     narrow = with_values(study, kv="fp8")
     more = next(limit for limit in batch_limits(narrow) if limit.name == "max_batch_memory")
-    because = f"memory bounds the batch: {memory:,} requests fit with {float(now):g} bytes an element, {more.value:,} with 1; what it does to the answers is not modelled"
+    because = f"memory limits the batch: {memory:,} requests fit with {float(now):g} bytes an element, {more.value:,} with 1; what it does to the answers is not modelled"
     return [Advice("kv-cache-dtype", "fp8", because, [more])], narrow
 
 
@@ -183,9 +185,9 @@ def _sequences(study: Study) -> tuple[Advice, Study]:
     bounds = [limit for limit in limits if limit.value is not None]
     least = min(bounds, key=lambda limit: limit.value or 0, default=None)
     batch = max(least.value or 1, 1) if least else int(study.first.case.value("batch"))
-    because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing bounds it here"
+    because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing limits it here"
     own = max(batch // int(study.first.case.value("attention_dp")), 1)
-    ranks = "" if own == batch else f"; {own:,} of each rank"
+    ranks = "" if own == batch else f"; {own:,} per rank"
     because += _on_their_way(study, batch)
     return Advice("max-num-seqs", str(own), because + ranks, limits), with_values(study, batch=batch)
 
@@ -215,7 +217,7 @@ def _on_their_way(study: Study, batch: int) -> str:
     if steps is None or pieces is None or not steps.value:
         return ""
     decoding = Fraction(batch) * Fraction(steps.value) / (Fraction(steps.value) + Fraction(pieces.value))
-    return f"; of them about {math.floor(decoding):,} decode, for prompts that are being read hold cache too"
+    return f"; of them about {math.floor(decoding):,} decode, for prompts that are being prefilled hold cache too"
 
 
 def _budget(study: Study) -> tuple[Advice, Study]:
@@ -227,15 +229,15 @@ def _budget(study: Study) -> tuple[Advice, Study]:
     if by_name.get("max_chunk_itl"):
         chunk, why = by_name["max_chunk_itl"], "the largest chunk within the ITL target at the last step"
     elif by_name.get("free_chunk"):
-        chunk, why = by_name["free_chunk"], "the largest chunk that costs a step nothing"
+        chunk, why = by_name["free_chunk"], "the largest chunk that does not lengthen a step"
     else:
-        chunk, why = prompt or batch, "a whole prompt: no chunk is free and no ITL target bounds it"
+        chunk, why = prompt or batch, "a whole prompt: no chunk is free and no ITL target limits it"
     made = Advice("max-num-batched-tokens", str((chunk or 0) + batch), f"chunk + batch = {chunk:,} + {batch:,}: {why}", limits)
     return made, with_values(study, chunk=chunk) if chunk else study
 
 
 def _short(limit: Limit) -> str:
-    return limit.name if limit.name in THRESHOLDS else "ITL target while prompts are read"
+    return limit.name if limit.name in THRESHOLDS else "ITL target under chunked prefill"
 
 
 def _recommended(served: Served, advice: list[Advice]) -> str:

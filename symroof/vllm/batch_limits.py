@@ -58,7 +58,7 @@ def batch_limits(study: Study) -> list[Limit]:
         if "output" in inputs and "prompt" in inputs:
             late = _late(study)
             pace = PACE if late.first.case.value("attention_dp") == 1 else PACE_OF_RANKS
-            limits.append(solved(late, pace, "batch", "the largest batch that meets the ITL target while it reads as many prompts as it finishes"))
+            limits.append(solved(late, pace, "batch", "the largest batch that meets the ITL target while as many prompts are prefilled as responses finish"))
     return [limit for limit in limits if limit]
 
 

@@ -173,7 +173,7 @@ def _count(name: str, text: str) -> int:
     match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
     value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
     if value.denominator != 1 or not 0 < value <= MOST:
-        raise ValueError(f"{text[:40]!r} is no whole number from 1; such as 256 or 16k")
+        raise ValueError(f"{text[:40]!r} is not a whole number, 1 or more, such as 256 or 16k")
     return int(value)
 
 
@@ -183,14 +183,14 @@ def _share(name: str, text: str) -> Fraction:
     except UnitError as error:
         raise ValueError(str(error)) from None
     if not 0 < value <= 1:
-        raise ValueError(f"{text[:40]!r} is no share between 0 and 1; such as 0.9")
+        raise ValueError(f"{text[:40]!r} is not a share above 0 and up to 1, such as 0.9")
     return value
 
 
 def _choice(name: str, text: str) -> str:
     known = [value for value, _ in FLAGS[name].choices]
     if text not in known:
-        raise ValueError(f"{text[:40]!r} is not followed here; {nearest(text, known)}".rstrip("; "))
+        raise ValueError(f"{text[:40]!r} is not modelled here; {nearest(text, known)}".rstrip("; "))
     return text
 
 
@@ -200,7 +200,7 @@ def _json(name: str, text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise ValueError('is no JSON object; such as \'{"model": "...", "num_speculative_tokens": 4}\'')
+        raise ValueError('is not a JSON object, such as \'{"model": "...", "num_speculative_tokens": 4}\'')
     return value
 
 

@@ -61,27 +61,27 @@ FLAGS: dict[str, Flag] = {
     flag.name: flag
     for flag in (
         Flag("model", TEXT, "the model: a name on the hub, or a folder"),
-        Flag("tensor-parallel-size", COUNT, "devices that split every layer", ("tp",), symbol="tp"),
-        Flag("pipeline-parallel-size", COUNT, "stages the layers are split into", ("pp",), symbol="pp"),
+        Flag("tensor-parallel-size", COUNT, "tensor-parallel degree", ("tp",), symbol="tp"),
+        Flag("pipeline-parallel-size", COUNT, "pipeline-parallel degree (stages)", ("pp",), symbol="pp"),
         Flag(
             "data-parallel-size",
             COUNT,
-            "ranks with requests of their own: copies of a dense model, groups that share the experts of another",
+            "data-parallel ranks with their own requests: replicas of a dense model, DP attention groups of a model with experts",
             ("dp",),
             symbol="dp",
         ),
-        Flag("enable-expert-parallel", SWITCH, "experts stand whole on tp times dp devices", ("ep",), symbol="ep"),
-        Flag("max-num-seqs", COUNT, "most requests in one step", symbol="batch"),
+        Flag("enable-expert-parallel", SWITCH, "expert parallelism: whole experts are spread over tp times dp devices", ("ep",), symbol="ep"),
+        Flag("max-num-seqs", COUNT, "maximum requests per step", symbol="batch"),
         Flag("max-num-batched-tokens", COUNT, "token budget of one step: decode tokens first, a chunk of a prompt with the rest", symbol="chunk"),
-        Flag("max-model-len", COUNT, "longest request, prompt and output together"),
-        Flag("kv-cache-dtype", CHOICE, "format of the cache", choices=CACHES, symbol="kv"),
-        Flag("dtype", CHOICE, "format of weights and activations", choices=DTYPES, symbol="activations"),
-        Flag("quantization", CHOICE, "format of the weights", ("q",), QUANTIZATIONS, "weights"),
+        Flag("max-model-len", COUNT, "maximum length of a request, prompt and output together"),
+        Flag("kv-cache-dtype", CHOICE, "data type of the KV cache", choices=CACHES, symbol="kv"),
+        Flag("dtype", CHOICE, "data type of weights and activations", choices=DTYPES, symbol="activations"),
+        Flag("quantization", CHOICE, "quantization of the weights", ("q",), QUANTIZATIONS, "weights"),
         Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes", symbol="memory_share"),
-        Flag("block-size", COUNT, "tokens of one block of the cache", symbol="block_size"),
-        Flag("enable-prefix-caching", SWITCH, "prompts that begin alike share their cache"),
-        Flag("enable-chunked-prefill", SWITCH, "prompts are read in chunks beside the decode"),
-        Flag("speculative-config", JSON, "tokens are drafted and verified", symbol="draft_tokens"),
+        Flag("block-size", COUNT, "tokens per KV-cache block", symbol="block_size"),
+        Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
+        Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks beside the decode"),
+        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified", symbol="draft_tokens"),
     )
 }
 SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short in flag.short}
@@ -92,8 +92,8 @@ NOT_MODELLED = {
     "kv-cache-memory-bytes": "a cache of a fixed size, whatever gpu-memory-utilization says",
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
-    "max-num-partial-prefills": "prompts that are read at once",
-    "decode-context-parallel-size": "a cache split along the context",
+    "max-num-partial-prefills": "prompts that are prefilled at once",
+    "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
 }
 """Flags that matter to performance and are not followed here, and why that matters."""
 VALUELESS = frozenset({

@@ -186,9 +186,9 @@ def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
             line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
         )
     own_running = own_requests(study, running)
-    each = f": {own_running:,} of each rank" if ranks > 1 else ""
+    each = f": {own_running:,} per rank" if ranks > 1 else ""
     _note_flag(line, flags, "max-num-seqs", f"batch = {running:,}{each}" + (", as many as fit; others wait" if running < batch else ""), f"{own:,}")
-    left = f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch{' of each rank' * (ranks > 1)}"
+    left = f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch{' per rank' * (ranks > 1)}"
     _note_flag(line, flags, "max-num-batched-tokens", left, f"{budget:,}")
     return running, budget
 
@@ -217,7 +217,7 @@ def _switches(line: Line, flags: list[FlagNote]) -> None:
         line,
         flags,
         "enable-chunked-prefill",
-        "a prompt is read whole: ttft holds, chunked_ttft does not" if whole else "chunked_ttft and mixed_time hold",
+        "a prompt is prefilled whole: ttft applies, chunked_ttft does not" if whole else "chunked_ttft and mixed_time apply",
         "on",
     )
 
@@ -232,14 +232,16 @@ def _warnings(made: Served, assumed: bool) -> list[str]:
     if made.longest is not None and sum(sizes) > made.longest:
         warnings.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
     if made.budget <= own_requests(made.study, made.batch):
-        warnings.append("a full batch takes the whole token budget: no prompt is read while it decodes")
+        warnings.append("a full batch takes the whole token budget: no prompt is prefilled while it decodes")
     mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
         warnings.append(
-            f"a step that takes a full chunk along takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
+            f"a decode step that also prefills a full chunk takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
     if "long_share" in inputs:
-        warnings.append("a mix of requests is not heeded here: every request is taken to be of prompt and output; symroof select decides for a mix")
+        warnings.append(
+            "a mix of requests is ignored, because this reads one kind only: every request is taken to be of prompt and output; `symroof select` decides for a mix"
+        )
     if "memory_reserve" not in inputs:
         warnings.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}

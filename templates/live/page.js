@@ -25,7 +25,7 @@ function shown(name, value, digits) {
   if (typeof value !== "number") return value === true ? "yes" : value === false ? "no" : value;
   const written = units.written[name], unit = units.of[name] ?? "";
   if (written) return `${significant(value / written[1], digits)} ${written[0]}`;
-  if (units.counted.includes(name) && Number.isInteger(value)) return `${grouped(String(value))} ${unit && value !== 1 && ["request", "token", "device"].includes(unit) ? unit + "s" : unit}`.trim();
+  if (units.counted.includes(name) && Number.isInteger(value)) return `${grouped(String(value))} ${unit && value !== 1 && units.plural.includes(unit) ? unit + "s" : unit}`.trim();
   return quantity(value, unit, digits);
 }
 

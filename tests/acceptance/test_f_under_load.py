@@ -1,4 +1,4 @@
-"""A server at work (systems 39, 40, 43, 52): steps that take prompts along, prefills that stop the decode, prefills elsewhere."""
+"""A server under load (systems 39, 40, 43, 52): steps that take prompts along, prefills that stop the decode, prefills elsewhere."""
 
 from fractions import Fraction
 from math import ceil
@@ -158,7 +158,10 @@ def test_the_best_batch_batch_by_batch(itl, ttft):
         # (240 GB - 2 P)/(2,303 * 327,680 byte) = 131.04; itl 42.122 + 131/255 (310.9 - 42.122) = 180.2 ms, 131/(255 itl) = 2.851 a second
         ({"ttft_target": "1 s", "mem_capacity": "240 GB", "arrival_rate": "4 request/s"}, "at the largest, 131, load is 1.403"),
         # a prompt of 100 tokens is read in one step of 42.122 ms, 23.74 a second
-        ({"ttft_target": "1 s", "prompt": 100, "output": 101, "arrival_rate": "24 request/s"}, "prompts come faster than they are read, 2,048 tokens a step"),
+        (
+            {"ttft_target": "1 s", "prompt": 100, "output": 101, "arrival_rate": "24 request/s"},
+            "prompts arrive faster than they are prefilled, 2,048 tokens a step",
+        ),
         ({"ttft_target": "250 ms", "arrival_rate": "2 request/s", "mem_capacity": "240 GB"}, "the least that keeps up with the arrivals, has a loaded_ttft"),
     ],
 )
@@ -246,7 +249,7 @@ def test_an_overloaded_server_is_said_to_be_one_beside_the_rate_it_would_bear():
     assert most == pytest.approx(2.3417, rel=1e-4)
     answer = Study(**under(chunk=2048, ttft_target="1000 s", arrival_rate=5)).solve("max_arrival_ttft")
     assert answer.verdict == "lhs_below" and f"every arrival_rate up to {most:.3f} request/s (beyond it no steady state" in answer.reason
-    over = "at the 5 request/s of this case there is no steady state"
+    over = "at the 5 request/s of this case the queue is unstable (load >= 1)"
     assert over in answer.reason and over in Study(**under(chunk=2048, ttft_target="400 ms", arrival_rate=5)).solve("max_arrival_ttft").reason
     assert "of this case" not in Study(**under(chunk=2048, ttft_target="400 ms", arrival_rate=1)).solve("max_arrival_ttft").reason
 

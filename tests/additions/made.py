@@ -34,7 +34,7 @@ OF_THE_THEORY = {
     ],
     "A limit form": [Insert("symroof/analysis/asymptotics.py", '    ("step_overhead", 0, "as the fixed cost of a step vanishes"),\n', '    ("tp", "infinity", ')],
     "A switch value": [
-        Insert(f"{THEORY}/switches.py", '"doubled": "twice what the tokens need", ', '"unified": "sliding layers reserved in full"'),
+        Insert(f"{THEORY}/switches.py", '"doubled": "twice what the tokens need", ', '"unified": "sliding-window layers reserved in full"'),
         Insert(f"{THEORY}/quantities.py", '        "doubled": "2*peak_kv_cache_bytes",\n', '        "unified": "batch*peak_context*'),
     ],
     "A block": [
@@ -148,8 +148,8 @@ OF_VERDICTS = {
         Insert(f"{THEORY}/symbols.py", '"energy": "energy_target", ', '"ttft": "ttft_target"'),
         Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
         Insert("symroof/specs/study.py", '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n', '    ttft: _limit("ttft"'),
-        Insert("symroof/cli/options.py", "energy='2 J' (a token), ", "cost='2 USD' (a million"),
-        Insert("templates/verdict.j2", '<% elif name == "energy" %>energy of a token', '<% elif name == "cost" %>cost of a million tokens'),
+        Insert("symroof/cli/options.py", "energy='2 J' (per token), ", "cost='2 USD' (per million"),
+        Insert("templates/verdict.j2", '<% elif name == "energy" %>energy per token', '<% elif name == "cost" %>cost per million tokens'),
     ],
     "A condition of the headline": [
         Insert(

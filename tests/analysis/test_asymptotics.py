@@ -15,8 +15,8 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
     "growing": ("batch*gemm_k + gemm_n", {}, ["as the batch grows, without bound, like: gemm_k*batch"]),
     "falling": ("gemm_k/(batch + 1)", {"batch": 1, "gemm_k": 4}, ["as the batch grows, falling like gemm_k/batch: 0 = 0"]),
     "falling_to_a_coefficient": ("gemm_k + 1/(batch + 1)", {"batch": 1, "gemm_k": 4}, ["as the batch grows: gemm_k = 4"]),
-    "vanishing": ("batch + context", {"batch": 2, "context": 5}, ["as the context vanishes: batch = 2", "as the context grows, without bound, like: context", "as the batch grows, without bound, like: batch"]),
-    "squared": ("context**2 + 1", {"context": 5}, ["as the context vanishes: 1 = 1", "as the context grows, without bound, like: context**2"]),
+    "vanishing": ("batch + context", {"batch": 2, "context": 5}, ["as the context goes to 0: batch = 2", "as the context grows, without bound, like: context", "as the batch grows, without bound, like: batch"]),
+    "squared": ("context**2 + 1", {"context": 5}, ["as the context goes to 0: 1 = 1", "as the context grows, without bound, like: context**2"]),
     # an arm that binds already is no news, unless a range reaches another
     "far_below": ("min(batch, 5)", {"batch": 2}, ["as the batch grows: 5 = 5"]),
     "there_already": ("min(batch, 5)", {"batch": 7}, []),
@@ -49,8 +49,8 @@ LINES = {  # a plain formula -> (values, the input's limits as a reader sees the
     "same_far_out": ("max(gemm_k + gemm_n/batch, gemm_k + d_ff/batch)", {}, ["as the batch grows: gemm_k"]),
     "rounded": ("ceil(batch/7) + 1/batch", {"batch": 2}, []),
     # the prompt is the context where nothing else says how long that is
-    "through_the_context": ("gemm_k + context", {"prompt": 5}, ["as the context vanishes: gemm_k", "as the context grows, without bound, like: context"]),
-    "beside_the_context": ("gemm_k + context + prompt", {"prompt": 5}, ["as the context vanishes: gemm_k + prompt", "as the context grows, without bound, like: context", "as the prompt grows, without bound, like: 2*prompt"]),
+    "through_the_context": ("gemm_k + context", {"prompt": 5}, ["as the context goes to 0: gemm_k", "as the context grows, without bound, like: context"]),
+    "beside_the_context": ("gemm_k + context + prompt", {"prompt": 5}, ["as the context goes to 0: gemm_k + prompt", "as the context grows, without bound, like: context", "as the prompt grows, without bound, like: 2*prompt"]),
 }  # fmt: skip
 
 

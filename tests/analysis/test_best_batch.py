@@ -29,7 +29,7 @@ TTFT = "a loaded_ttft of 190 ms, over its target of 15 ms"
         # two responses at a time are 2/190 ms, of twenty requests a second
         ({"ttft_target": "1 s", "mem_capacity": "20.3 GB", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; at the largest, 2, load is 1.9"),
         # one token of each prompt to each step of 10 ms: far from twenty requests of a thousand tokens, though twenty responses at a time would keep up
-        ({"ttft_target": "1 s", "chunk": 1, "sustained_requests": "25 request/s", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; prompts come faster than they are read, 1 token a step"),
+        ({"ttft_target": "1 s", "chunk": 1, "sustained_requests": "25 request/s", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; prompts arrive faster than they are prefilled, 1 token a step"),
         ({"ttft_target": "1 s", "chunk": 1, "sustained_requests": "20 request/s", "arrival_rate": "20 request/s"}, f"{NONE}no steady state at any batch that fits; at the largest, 588, load is 1"),
         ({"output": 1, "itl_target": "15 ms"}, None),  # no step between tokens, and so not known
     ],

@@ -68,8 +68,8 @@ def test_arrays_that_do_not_fit(arrays, out, message, step):
 @pytest.mark.parametrize(
     ("quantities", "inputs", "message"),
     [
-        ([], ["batch"], "quantities: a function works out one at least\n    hint: such as itl"),
-        ("itl", [], "inputs: a function needs one at least\n    hint: such as batch"),
+        ([], ["batch"], "quantities: a function computes at least one\n    hint: such as itl"),
+        ("itl", [], "inputs: a function needs at least one\n    hint: such as batch"),
         ("itl", ["batch", "prompt", "batch"], "batch: is given twice"),
         ("decode_time", ["batch"], "decode_time: has no value here: needs output"),
     ],

@@ -52,7 +52,7 @@ def test_times_of_what_memory_does_not_hold_are_flagged():
 def test_an_answer_beyond_what_the_model_was_made_for():
     """30 GB of cache are 228,881.8 tokens."""
     solution = Study(**LLAMA).solve("kv_cache_bytes = 30 GB", for_="context")
-    assert solution.reason.endswith("up to 228,881 and is above it from 228,882 on; beyond the 8,192 tokens Llama 3 8B was made for")
+    assert solution.reason.endswith("up to 228,881 and is above it from 228,882 on; beyond Llama 3 8B's maximum context of 8,192 tokens")
     short = Study(**LLAMA).solve("kv_cache_bytes = 1 GB", for_="context")
     assert short.reason == "kv_cache_bytes stays below 1 GB up to 7,629 and is above it from 7,630 on"
 

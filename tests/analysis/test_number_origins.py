@@ -78,7 +78,7 @@ def test_the_way_to_a_number_ends_at_the_number(text):
 
 
 def test_what_is_no_number_here_is_refused():
-    with pytest.raises(sr.InputError, match="is no number"):
+    with pytest.raises(sr.InputError, match="is not a number"):
         made("fits", "1 ms")
     with pytest.raises(sr.InputError, match="has no value"):
         made("queue_wait", "1 ms")

@@ -108,7 +108,7 @@ TOKEN, PARAMETERS = 2 * 12 * 768 * 2, 124_439_808
     [
         # 248,879,616 bytes of weights over 100 tokens of 36,864 bytes: 67.5
         ("kv_cache_bytes = weight_bytes", "batch", "at least 68 requests", "kv_cache_bytes stays below weight_bytes up to 67 and is above it from 68 on", True),
-        ("kv_cache_bytes = weight_bytes", "context", "at least 6,752 tokens", "kv_cache_bytes stays below weight_bytes up to 6,751 and is above it from 6,752 on; beyond the 1,024 tokens GPT-2 124M was made for", True),
+        ("kv_cache_bytes = weight_bytes", "context", "at least 6,752 tokens", "kv_cache_bytes stays below weight_bytes up to 6,751 and is above it from 6,752 on; beyond GPT-2 124M's maximum context of 1,024 tokens", True),
         # (80 GB - weights)/(119 tokens at the end): 18,179.6
         ("max_batch_memory", None, "at most 18,179 requests", "the largest batch that fits in memory", True),
         ("kv_cache_bytes = 100 GB", "batch", "at least 27,127 requests", "kv_cache_bytes stays below 100 GB up to 27,126 and is above it from 27,127 on", False),
@@ -127,7 +127,7 @@ def test_what_is_said_of_a_model(equation, unknown, answer, sentence, fits, gpt2
     solution = gpt2.solve(equation, unknown) if unknown else gpt2.solve(equation)
     assert (solution.shown(), solution.reason, solution.within_memory) == (answer, sentence, fits)
     written = solution_text(solution)
-    assert ("  fits in memory there" in written, "  does not fit in memory there" in written) == (fits is True, fits is False)
+    assert ("  fits in memory at this value" in written, "  does not fit in memory at this value" in written) == (fits is True, fits is False)
     assert solution.flags == (("does_not_fit",) if fits is False else ())
 
 
@@ -202,7 +202,7 @@ def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarke
     """1,024 tokens of 36,864 bytes; a prompt and its response, whose last token is not cached, are 1,024 together."""
     solution = gpt2.solve(f"peak_kv_cache_bytes = {bytes_ * TOKEN} byte", unknown)
     assert solution.integer == {"at_least": tokens}
-    assert solution.reason.endswith("; beyond the 1,024 tokens GPT-2 124M was made for") is remarked
+    assert solution.reason.endswith("; beyond GPT-2 124M's maximum context of 1,024 tokens") is remarked
 
 
 def test_of_a_load_that_no_server_bears_an_answer_says_so():
@@ -210,7 +210,7 @@ def test_of_a_load_that_no_server_bears_an_answer_says_so():
     for rate, over in ((99, False), (100, True), (1000, True)):
         case = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
         (remark,) = [case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[2]]
-        assert remark == (f"{rate:,} request/s of this case there is no steady state, and the queue only grows" if over else "")
+        assert remark == (f"{rate:,} request/s of this case the queue is unstable (load >= 1)" if over else "")
         assert "steady" not in case.solve("batch = 3", "batch").reason
 
 

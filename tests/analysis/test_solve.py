@@ -119,4 +119,4 @@ def test_the_symbolic_answer_of_a_threshold():
     assert symbolic_answer("min_devices_itl", Study("llama-3-8b", "h100-sxm", prompt=100).first) is None  # more choices of arms than a reader can use
     with pytest.raises(sr.InputError) as error:
         symbolic_answer("batch_to_ridg", Study().first)
-    assert str(error.value) == "batch_to_ridg: is no threshold\n    hint: did you mean 'batch_to_ridge'?"
+    assert str(error.value) == "batch_to_ridg: is not a threshold\n    hint: did you mean 'batch_to_ridge'?"

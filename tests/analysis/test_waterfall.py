@@ -107,8 +107,8 @@ def test_changes_without_a_value_between_them_are_one_step():
     ("one", "other", "quantity", "message"),
     [
         (PLAIN, {"model": "llama-3-8b"}, "itl", "has no value on the second side: needs"),
-        (PLAIN, PLAIN, "fits", "is no number"),
-        (PLAIN, PLAIN, "decode_bound", "is no number"),
+        (PLAIN, PLAIN, "fits", "is not a number"),
+        (PLAIN, PLAIN, "decode_bound", "is not a number"),
         (PLAIN, PLAIN, "it1", "no such quantity"),
     ],
 )

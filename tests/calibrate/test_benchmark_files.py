@@ -42,7 +42,7 @@ def test_a_queue_is_no_prefill():
         ({"max_concurrency": None}, "the batch of a step is not known"),
         ({"total_output_tokens": None}, "no lengths"),
         ({"median_ttft_ms": -1}, "must be positive"),
-        ({"median_tpot_ms": "fast"}, "is no number"),
+        ({"median_tpot_ms": "fast"}, "is not a number"),
     ],
 )
 def test_a_report_that_cannot_be_used_says_why(changes, words):

@@ -116,7 +116,7 @@ def test_what_is_given_is_held(tmp_path):
     found = fitted(tmp_path, table(truth), fit=["mbu", "step_overhead"], mfu=0.5)
     assert [p.name for p in found.parameters] == ["mbu", "step_overhead"]
     assert found["mbu"].value == pytest.approx(0.82, rel=1e-6)
-    assert any("mfu is given and not heeded" in w for w in fitted(tmp_path, table(truth), mfu=0.3).warnings)
+    assert any("mfu is ignored, because it is fitted" in w for w in fitted(tmp_path, table(truth), mfu=0.3).warnings)
 
 
 def test_a_wait_before_the_first_token_is_told_from_the_overhead_of_a_step(tmp_path):

@@ -63,7 +63,7 @@ def test_without_pytorch_the_error_names_the_extra(monkeypatch, tiny, tmp_path):
 
 
 def test_bad_lists_and_precisions_are_refused(tiny, tmp_path):
-    for line, word in ((("--prompts", "1,x"), "no list of whole numbers"), (("--batches", "0"), "from 1 to"), (("--weights", "fp4"), "measures fp32")):
+    for line, word in ((("--prompts", "1,x"), "not a list of whole numbers"), (("--batches", "0"), "from 1 to"), (("--weights", "fp4"), "measures fp32")):
         outcome = call("probe", "--model", tiny, "-o", tmp_path / "x.csv", *line)
         assert outcome.code == 2 and word in outcome.err
 

@@ -64,7 +64,7 @@ RATE = "requests arrive at a rate, so the batch of a step is not known; measure 
         ({**SERVE, "completed": None}, f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}"),
         ({**SERVE, "total_input_tokens": None}, f"median_ttft_ms is not used: {LENGTHS}; median_tpot_ms is not used: {LENGTHS}"),
         ({**SERVE, "median_ttft_ms": None, "median_tpot_ms": None}, "has no times"),
-        ({**SERVE, "median_ttft_ms": True}, "median_ttft_ms is no number"),
+        ({**SERVE, "median_ttft_ms": True}, "median_ttft_ms is not a number"),
         ({**SERVE, "median_ttft_ms": 0}, "median_ttft_ms must be positive"),
         ({**SERVE, "completed": -1}, "completed must be positive"),
         ({**TRTLLM, "streaming_metrics": 3}, "entry 1 is not used: without --streaming prefill and decode are timed together"),
@@ -72,9 +72,9 @@ RATE = "requests arrive at a rate, so the batch of a step is not known; measure 
         ([{"n_prompt": 1, "n_gen": 0}], "entry 1 is not used: the report has no avg_ts"),
         ([{"n_prompt": 0, "n_gen": 0, "avg_ts": 1}], "has no times"),
         ([{"n_prompt": 1, "n_gen": 1, "avg_ts": 1}] * 2, "entry 1 is not used: prefill and decode are timed together; entry 2 is not used: prefill and decode are timed together"),
-        ([{"n_prompt": 1}], "is no report of a benchmark that symroof knows"),
-        ({"entries": []}, "is no report of a benchmark that symroof knows"),
-        ([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1}], "is no report of a benchmark that symroof knows"),
+        ([{"n_prompt": 1}], "is not a benchmark report that symroof knows"),
+        ({"entries": []}, "is not a benchmark report that symroof knows"),
+        ([{"n_prompt": 1, "n_gen": 0, "avg_ts": 1}, {"n_prompt": 1}], "is not a benchmark report that symroof knows"),
     ],
 )  # fmt: skip
 def test_why_a_report_is_refused(report, message):

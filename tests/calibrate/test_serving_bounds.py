@@ -1,4 +1,4 @@
-"""Published rates of servers at work below what their devices allow, and the page that lists them."""
+"""Published rates of servers under load below what their devices allow, and the page that lists them."""
 
 import re
 from fractions import Fraction

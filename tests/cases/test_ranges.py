@@ -209,7 +209,7 @@ def test_a_search_ends_after_the_same_work_on_every_machine():
     used = Budget().left - ample.left
     assert Ranges(bound, box, Budget(search=used)).bounds(Name("phase_ratio"))
     small = Budget(search=used // 8)
-    with pytest.raises(NotWorkedOut, match="range not worked out"):
+    with pytest.raises(NotWorkedOut, match="range not computed"):
         Ranges(bound, box, small).bounds(Name("phase_ratio"))
     assert Budget().left - small.left == used // 8
     with pytest.raises(NotWorkedOut):
@@ -222,7 +222,7 @@ def test_a_range_that_is_not_worked_out_is_reported():
     result = answers.result("phase_ratio")
     assert result.low is None and result.flags == ("range_not_worked_out",)
     assert result.value == answers.case.value("phase_ratio")
-    assert result.text().endswith(" (range not worked out)")
+    assert result.text().endswith(" (range not computed)")
     assert answers.result("kv_cache_bytes").ranged
 
 

@@ -33,7 +33,7 @@ def test_where_a_copy_goes(tmp_path):
 @pytest.mark.parametrize(
     ("files", "out", "message", "hint"),
     [
-        (["c.yaml", "d.yaml"], None, "is no Markdown note; only numbers in notes are corrected or annotated", ""), (["a.md"], "./a.md", "is an original; a copy never replaces one", "--in-place replaces it"),
+        (["c.yaml", "d.yaml"], None, "is not a Markdown note; only numbers in notes are corrected or annotated", ""), (["a.md"], "./a.md", "is an original; a copy never replaces one", "--in-place replaces it"),
         (["a.md", "c.yaml"], "c.yaml", "is an original; a copy never replaces one", "--in-place replaces it"), (["a.md", "b.md"], "x.md", "is one file for several notes", "give a folder: -o DIR/"),
         (["d/a.md", "e/a.md"], "new/", "would hold two corrected notes", "take them one at a time"),
     ],
@@ -103,7 +103,7 @@ def test_each_note_has_its_own_claims_and_is_written_where_it_is_asked_for(tmp_p
     ("one", "reason"),
     [
         (claim("5", note="doubtful: x"), "doubtful: not changed; remove its note once the annotation is right"), (claim("5", note="Doubtful"), "doubtful: not changed; remove its note once the annotation is right"),
-        (claim("5", verdict="inconsistent"), "it contradicts itself or another claim: " + AUTHOR), (claim("5", figure=False), "it is no number of the text"), (claim("5", value=None), "there is no right number for it"),
+        (claim("5", verdict="inconsistent"), "it contradicts itself or another claim: " + AUTHOR), (claim("5", figure=False), "it is not a number in the text"), (claim("5", value=None), "there is no right number for it"),
         (claim("9"), "it is a bound or a range: " + AUTHOR),
     ],
 )  # fmt: skip

@@ -134,7 +134,7 @@ def test_the_ratio_of_two_cases(monkeypatch):
     assert compared(study(Fraction(6)), study(Fraction(4), fits=False), monkeypatch, "weight_bytes").flags == ()
     assert compared(study(Fraction(0)), study(Fraction(4)), monkeypatch).value == 0
     for one, two in ((Fraction(6), Fraction(0)), ("memory", Fraction(4)), (Fraction(6), "memory"), (True, True)):
-        with pytest.raises(NoValueHere, match="is no number that has a ratio here"):
+        with pytest.raises(NoValueHere, match="has no ratio here: one of the two values is not a number, or the second is 0"):
             compared(study(one), study(two), monkeypatch)
 
 
@@ -155,7 +155,7 @@ def test_the_direction_in_which_a_quantity_moves(slope, direction, monkeypatch):
         deriving._moves(claim("up", moves="itl", with_="itl"))
     for label in ("memory", True):
         monkeypatch.setattr(deriving, "study_of", lambda given, label=label: study(label, slope=slope))
-        with pytest.raises(InputError, match="itl is a truth or a label: it has no slope"):
+        with pytest.raises(InputError, match="itl is true/false or a category: it has no slope"):
             deriving._moves(claim("up", moves="itl", with_="batch"))
 
 
@@ -183,7 +183,12 @@ def test_arithmetic_over_units_names_and_steps():
 
 @pytest.mark.parametrize(
     ("source", "message"),
-    [("2 +", "end of the formula"), ("1/0", "division by zero"), ("foo*2", "unknown name 'foo'"), ("decode_bound*2", "is a truth or a label, not a number")],
+    [
+        ("2 +", "end of the formula"),
+        ("1/0", "division by zero"),
+        ("foo*2", "unknown name 'foo'"),
+        ("decode_bound*2", "is true/false or a category, not a number"),
+    ],
 )
 def test_arithmetic_that_has_no_value(source, message):
     with pytest.raises(InputError, match=message):

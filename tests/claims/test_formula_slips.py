@@ -123,7 +123,7 @@ def test_free_parameters_are_suggested_with_their_value():
     arm = suggested(judged("itl", "max(2*P*B/(0.6*peak_flops), P*b_w/mem_bandwidth)", detail="weights"))
     assert "mfu 0.6" in arm[0].text
     added = suggested(judged("itl", "decode_roofline_time + 3 ms"))
-    assert [(slip.slip, slip.text) for slip in added] == [("hidden_overhead", "3 ms more than derived: a fixed cost of that length")]
+    assert [(slip.slip, slip.text) for slip in added] == [("hidden_overhead", "3 ms more than derived: a fixed overhead of that length")]
 
 
 def test_what_is_said_of_a_formula_fits_beside_it():

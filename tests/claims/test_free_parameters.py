@@ -82,8 +82,8 @@ def test_a_value_that_jumps_over_the_claim_is_not_met():
     def jumping(sets):
         return Fraction(1) if sets.get("mfu", 1) > Fraction(1, 2) else Fraction(3)
 
-    assert texts("2", of=jumping) == ["1 s more than derived: a fixed cost of that length"]
-    assert texts("2", of=lambda sets: None if "mfu" in sets else Fraction(1)) == ["1 s more than derived: a fixed cost of that length"]
+    assert texts("2", of=jumping) == ["1 s more than derived: a fixed overhead of that length"]
+    assert texts("2", of=lambda sets: None if "mfu" in sets else Fraction(1)) == ["1 s more than derived: a fixed overhead of that length"]
     short = [
         one for one in texts("0.2", of=lambda sets: None if sets.get("mfu", 1) < Fraction(1, 4) else Fraction(1, 10) / sets.get("mfu", 1)) if "share" in one
     ]
@@ -103,14 +103,14 @@ def test_how_many_random_errors_a_share_would_explain():
 def test_a_latency_that_is_longer_has_a_fixed_cost():
     """Of any length, so that it explains whatever is longer; nothing of a latency that is shorter, or of one that depends on everything."""
     (one,) = fitted(OneFormula(name=""), Fraction("0.15"))
-    assert (one.slip, one.named, one.text) == ("hidden_overhead", False, "50 ms more than derived: a fixed cost of that length")
+    assert (one.slip, one.named, one.text) == ("hidden_overhead", False, "50 ms more than derived: a fixed overhead of that length")
     assert one.chance == pytest.approx(log(3) / log(4))
     assert texts("0.0999", name="") == texts("0.1", name="") == texts("0.15", name="", dependencies=None) == []
 
 
 def test_a_fixed_cost_of_every_step_of_anything_else():
     """Up to a second of it."""
-    cost = "holds with a fixed cost of {} a step in (0,)"
+    cost = "holds with a fixed overhead of {} per step in (0,)"
     assert texts("0.35", name="step_overhead", form="threshold") == [cost.format("250 ms")]
     assert texts("1.1", name="step_overhead", form="threshold") == [cost.format("1 s")]
     assert texts("1.11", name="step_overhead", form="threshold") == []
@@ -144,7 +144,7 @@ def test_the_shares_that_plain_numbers_between_formulas_may_be(ratios, shares):
 @pytest.mark.parametrize(
     ("unit", "terms", "text"),
     [
-        ("s", [(ONE, "1/50", 0, False)], "20 ms more than derived: a fixed cost of that length"), ("byte", [(ONE, "1/50", 0, False)], None), ("s", [(ONE, "1/50", 0, False)] * 2, None), ("s", [], None),
+        ("s", [(ONE, "1/50", 0, False)], "20 ms more than derived: a fixed overhead of that length"), ("byte", [(ONE, "1/50", 0, False)], None), ("s", [(ONE, "1/50", 0, False)] * 2, None), ("s", [], None),
         ("s", [(ONE, "1/50", 1, False)], None), ("s", [(ONE, "1/50", 0, True)], None), ("s", [(ONE, "-1/50", 0, False)], None), ("s", [(ONE, 0, 0, False)], None), ("s", [(Name("itl"), "1/50", 0, False)], None),
     ],
 )  # fmt: skip

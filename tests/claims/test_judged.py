@@ -30,8 +30,8 @@ def judged(**fields):
         (TOKEN | {"value": "311.295 kB", "tolerance": "0.05"}, "wrong", ""),
         (TOKEN | {"value": "328 kB", "tolerance": 0}, "rounded", ""),
         (TOKEN | {"value": "329 kB", "tolerance": 0}, "wrong", ""),
-        (TOKEN | {"value": "328 kB", "tolerance": "-5 %"}, "unchecked", "'-5 %' is no share of the value"),
-        (TOKEN | {"value": "328 kB", "tolerance": "x"}, "unchecked", "'x' is no share of the value"),
+        (TOKEN | {"value": "328 kB", "tolerance": "-5 %"}, "unchecked", "'-5 %' is not a share of the value"),
+        (TOKEN | {"value": "328 kB", "tolerance": "x"}, "unchecked", "'x' is not a share of the value"),
         # a figure of a data sheet claims to be that figure from four digits on
         ({"catalogue": "h100-sxm.mem_bandwidth", "value": "3.35 TB/s"}, "exact", ""),
         ({"catalogue": "h100-sxm.mem_bandwidth", "value": "3.36 TB/s"}, "approximate", ""),
@@ -56,7 +56,7 @@ def judged(**fields):
         ({"moves": "itl", "with_": "mbu", "given": CASE, "value": "up"}, "wrong", ""),
         ({"moves": "weight_bytes", "with_": "batch", "given": CASE, "value": "not"}, "exact", ""),
         ({"moves": "itl", "with_": "itl", "given": CASE, "value": "up"}, "unchecked", "itl moves with itself, whatever it is"),
-        ({"moves": "fits", "with_": "batch", "given": CASE, "value": "up"}, "unchecked", "fits is a truth or a label: it has no slope"),
+        ({"moves": "fits", "with_": "batch", "given": CASE, "value": "up"}, "unchecked", "fits is true/false or a category: it has no slope"),
         ({"threshold": "batch_to_ridge", "given": FIRST, "value": "296"}, "exact", ""),  # 295.34 requests: the first whole number, or as it is
         ({"threshold": "batch_to_ridge", "given": FIRST, "value": "295"}, "rounded", ""),
         ({"threshold": "batch_to_ridge", "given": FIRST, "value": "297"}, "approximate", ""),

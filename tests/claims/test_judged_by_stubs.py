@@ -286,7 +286,7 @@ def test_the_tolerance_that_a_text_states():
     assert [tolerance_of(ClaimSpec(id="x", **figure), digits) for digits in (3, 4)] == [None, 0]
     assert tolerance_of(CLAIM, 9) is None
     assert tolerance_of(ClaimSpec(id="x", **figure, tolerance="2 %"), 9) == Fraction(1, 50)
-    for tolerance, message in (("-1", "'-1' is no share of the value"), ("soon", "'soon' is no share of the value"), ("3 GB", "is byte")):
+    for tolerance, message in (("-1", "'-1' is not a share of the value"), ("soon", "'soon' is not a share of the value"), ("3 GB", "is byte")):
         with pytest.raises(InputError, match=message) as caught:
             tolerance_of(ClaimSpec(id="x", **figure, tolerance=tolerance))
         assert caught.value.problems[0].hint == ("" if "GB" in tolerance else "write '5 %' or 0.05")

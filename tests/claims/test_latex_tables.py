@@ -78,7 +78,7 @@ def test_drafts_of_latex_are_refused_with_what_works(tmp_path):
     paper.write_text("It takes 16 GB.")
     with pytest.raises(InputError) as caught:
         drafted_files([str(paper)])
-    assert "is no Markdown note" in caught.value.problems[0].message
+    assert "is not a Markdown note" in caught.value.problems[0].message
     assert "% symroof:" in caught.value.problems[0].hint
 
 

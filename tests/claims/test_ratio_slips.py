@@ -43,18 +43,18 @@ def test_efficiency_and_overhead_of_ratios_are_suggested_with_their_value():
     assert not any(slip.named for slip in slips)
     said = [slip.text for slip in slips]
     assert "holds at mbu 0.872 in the second case only: that share of the bandwidth is reached" in said
-    assert "holds with a fixed cost of 2.44 ms a step" in said
+    assert "holds with a fixed overhead of 2.44 ms per step" in said
 
 
 def test_efficiency_and_overhead_of_rates_and_thresholds_are_suggested():
-    """3.35 TB/s over 16 GB are 209.4 token/s: 100 are 0.478 of them, or 5.22 ms a step more."""
+    """3.35 TB/s over 16 GB are 209.4 token/s: 100 are 0.478 of them, or 5.22 ms per step more."""
     rate = {slip.slip: slip.text for slip in found("100 token/s", quantity="user_rate", given={**TOKEN, **DEVICES[0]})}
     assert "mbu 0.478" in rate["hidden_efficiency"]
-    assert "5.22 ms a step" in rate["hidden_overhead"]
+    assert "5.22 ms per step" in rate["hidden_overhead"]
     aim = {**TOKEN, **DEVICES[0], "output": 2, "targets": {"itl": "10 ms"}}
     bandwidth = {slip.slip: slip.text for slip in found("2.2 TB/s", threshold="min_bandwidth_itl", given=aim)}  # 16 GB in 10 ms: 1.6 TB/s
     assert "mbu 0.727" in bandwidth["hidden_efficiency"]
-    assert "2.73 ms a step" in bandwidth["hidden_overhead"]  # 16 GB in 7.27 ms
+    assert "2.73 ms per step" in bandwidth["hidden_overhead"]  # 16 GB in 7.27 ms
 
 
 # ------------------------------------------------------------------------------------------------------ measured

@@ -271,7 +271,7 @@ def test_a_number_with_its_digits(text, unit, value, half, digits):
     [
         ("7e3 million parameters", "parameter", "unknown unit 'million parameters'"), ("7E3 million parameters", "parameter", "unknown unit 'million parameters'"), ("1E3k tok/s", "token/s", "unknown unit 'k tok'"),
         ("7e3B", "parameter", "is byte, but the quantity is parameter"), ("30..20 ms", "s", "the range '30..20 ms' runs backwards"), ("under soon", "s", "'under soon' holds no number"), ("about it", "s", "'about it' holds no number"),
-        ("5 ms ms", "s", "unit"), ("5\n\n", "s", None), ("5 x6", "", "is no number with a unit|unit"),
+        ("5 ms ms", "s", "unit"), ("5\n\n", "s", None), ("5 x6", "", "is not a number with a unit|unit"),
     ],
 )  # fmt: skip
 def test_what_is_no_number_of_a_unit(text, unit, message):

@@ -32,7 +32,7 @@ def test_slower_is_a_share_of_the_roof_with_what_is_usual():
     mbu, layer = (shipped().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead"))
     slow = ROOF / float(mbu.low.value) + 32 * float(layer.high.value)
     fast = ROOF / float(mbu.high.value) + 32 * float(layer.low.value)
-    words = f"{100 * ROOF / 0.01737:.0f} % of the roof; usual is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"
+    words = f"{100 * ROOF / 0.01737:.0f} % of the roof; typical is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"
     assert judged("17.37 ms").reason.endswith(words)
     assert judged(f"{1 / 0.01737:.4f} token/s", "user_rate").reason.endswith(words)
 

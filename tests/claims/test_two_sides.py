@@ -47,7 +47,7 @@ def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
 def test_a_side_that_is_none(text, hint):
     with pytest.raises(InputError) as error:
         there_is(text)
-    assert (error.value.problems[0].message, error.value.problems[0].hint) == ("is no study, no preset and no case in quotes", hint)
+    assert (error.value.problems[0].message, error.value.problems[0].hint) == ("is not a study, a preset or a case in quotes", hint)
     there_is("llama-3-8b-chat")
 
 
@@ -57,7 +57,7 @@ def test_a_side_that_is_none(text, hint):
         ("14 ms", "15 ms", "itl", "14 ms: and the other side are both numbers"),
         ("itl = 14 ms", None, "ttft", "itl = 14 ms: is a number of itl, and ttft is asked for"),
         ("14 GB", None, "itl", "14 GB: itl: is byte, but the quantity is s"),
-        ("itl = soon", None, "itl", "'soon' is no number"),
+        ("itl = soon", None, "itl", "'soon' is not a number"),
         ("genz", "symroof", "itl", "a preset counts a study, and there is none"),
     ],
 )

@@ -100,7 +100,7 @@ def test_a_note_with_a_bad_annotation_is_not_corrected(note, tmp_path):
     first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(WRONG, "b.md")
     outcome = call("check", first, second, "--fix", "--in-place")
     assert outcome.code == 2
-    assert outcome.err.startswith("nothing was corrected: first mend what follows\n")
+    assert outcome.err.startswith("nothing was corrected; fix these errors first:\n")
     assert second.read_text(encoding="utf-8") == WRONG
     assert everything_under(tmp_path) == ["a.md", "b.md"]
 

@@ -51,13 +51,13 @@ def test_json_has_every_draft_with_its_case_and_its_doubts(note, tmp_path):
 
 @pytest.mark.parametrize("more", [("--fix",), ("--strict",), ("--format", "github")])
 def test_draft_judges_nothing(more, note):
-    assert "--draft judges nothing" in refused("check", "--draft", note(TEXT), *more)
+    assert "--draft does not check claims" in refused("check", "--draft", note(TEXT), *more)
 
 
 def test_only_notes_are_drafted(tmp_path):
     claims = tmp_path / "claims.yaml"
     claims.write_text("claims: []\n", encoding="utf-8")
-    assert "is no Markdown note" in refused("check", "--draft", claims)
+    assert "is not a Markdown note" in refused("check", "--draft", claims)
 
 
 def test_a_note_whose_annotations_cannot_be_read_is_not_copied(note, tmp_path):

@@ -75,11 +75,11 @@ def test_fix_tells_what_it_corrected_and_what_it_left_and_why(note, tmp_path):
     assert first == f"wrote {tmp_path / 'note.fixed.md'}: 1 number corrected, 5 left"
     assert lines == [
         "  line 1: 10.7 GB is now 1.34 GB",
-        "  line 3: under 1.2 GB stays: it is a bound or a range: what is right only its author knows",
-        "  line 5: 1.5–1.6 GB stays: it is a bound or a range: what is right only its author knows",
-        "  line 9: compute stays: it is no number of the text",
-        "  line 11: 2.68 GB stays: it is no number of the text",
-        "  line 13: 7 GB stays: it contradicts itself or another claim: what is right only its author knows",
+        "  line 3: under 1.2 GB stays: it is a bound or a range: only its author can decide the correct value",
+        "  line 5: 1.5–1.6 GB stays: it is a bound or a range: only its author can decide the correct value",
+        "  line 9: compute stays: it is not a number in the text",
+        "  line 11: 2.68 GB stays: it is not a number in the text",
+        "  line 13: 7 GB stays: it contradicts itself or another claim: only its author can decide the correct value",
     ]
 
 
@@ -149,7 +149,7 @@ def test_several_notes_go_to_a_folder(note, tmp_path):
 
 def test_claim_files_are_not_corrected(note):
     path = note("claims: [{id: a, quantity: kv_cache_bytes, given: {model: llama-3-70b, prompt: 4096}, value: 2 GB}]\n", "c.yaml")
-    assert "no Markdown note" in refused("check", path, "--fix")
+    assert "is not a Markdown note" in refused("check", path, "--fix")
 
 
 def test_a_copy_is_written_whole_or_not_at_all(note, tmp_path, monkeypatch):

@@ -60,12 +60,12 @@ def test_show_prints_layers_parameters_flops_bytes_and_defaults():
         assert f"\n{heading}\n" in out
     for message in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
         assert message in out
-    assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json").out.split("left out of the file and filled in")[1]
+    assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json").out.split("missing in the file and filled in")[1]
 
 
 def test_show_in_json_holds_the_defaults():
     tables = good("show", CONFIGS / "qwen2.5-7b.config.json", "--json").json["tables"]
-    filled = next(table for table in tables if table["title"] == "left out of the file and filled in")
+    filled = next(table for table in tables if table["title"] == "missing in the file and filled in")
     assert ["head_dim", "128", "hidden_size // num_attention_heads"] in filled["rows"]
 
 

@@ -50,9 +50,9 @@ def test_text_and_markdown_show_every_step():
     ("arguments", "message"),
     [
         (("symroof",), "give two sides"),
-        (("symroof", "gen", *CASE), "is no study, no preset and no case in quotes"),
+        (("symroof", "gen", *CASE), "is not a study, a preset or a case in quotes"),
         (("llama-3-8b-chatt", "symroof"), "did you mean 'llama-3-8b-chat'"),
-        (("symroof", "tutorial-mlsysim"), "give a study file, or a case on the line"),
+        (("symroof", "tutorial-mlsysim"), "give a study file, or a case as command-line options"),
         (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
         (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
         (("--model llama-3-8b", "--modell llama-3-8b"), "No such option"),
@@ -134,9 +134,9 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
     [
         (("--explain", "itl", *CASE), "is not NAME = VALUE"),
         (("--explain", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
-        (("--explain", "itl = soon", *CASE), "is no number"),
+        (("--explain", "itl = soon", *CASE), "is not a number"),
         (("--explain", "itll = 3 ms", *CASE), "no such quantity"),
-        (("--explain", "itl = 3 ms"), "give a study file, or a case on the line"),
+        (("--explain", "itl = 3 ms"), "give a study file, or a case as command-line options"),
         ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
         ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number is of one quantity"),
         ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number is of one quantity"),
@@ -199,7 +199,7 @@ def test_the_section_names_the_other_side_as_it_was_written():
         (("plot", "waterfall", CHAT), "give the second with --against B"),
         (("plot", "waterfall", CHAT, "genz", "--against", "genz"), "give the second with --against B"),
         (("plot", "itl", CHAT, "--against", "genz"), "itl takes no second side"),
-        (("plot", "waterfall", CHAT, "gen"), "is no study, no preset"),
+        (("plot", "waterfall", CHAT, "gen"), "is not a study, a preset"),
         (("plot", "waterfall", CHAT, "14 GB", "-q", "itl"), "is byte, but the quantity is s"),
         (("plot", "waterfall", CHAT, "genz", "-q", "arrival_rate"), "has no value on the first side"),
         (("report", CHAT, "--against", "gen", "-o", "-"), "did you mean 'genz'"),
@@ -238,7 +238,7 @@ def test_python_compares_studies_presets_and_numbers():
         (("ttft = 5 s", CHAT), "is a number of ttft, and itl is asked for"),
         (("5 s", "6 s"), "are both numbers"),
         ((CHAT, "genz", "it1"), "no such quantity"),
-        ((CHAT, "genz", "fits"), "is no number"),
+        ((CHAT, "genz", "fits"), "is not a number"),
     ],
 )
 def test_python_refuses_what_says_nothing(arguments, message):

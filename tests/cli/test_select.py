@@ -41,7 +41,7 @@ def test_the_text_says_what_every_reader_needs():
         "== 2 of 4 configurations pass: memory, ttft within 200 ms and itl within 50 ms ==",
         "does not fit, misses ttft, misses itl  2.024 s (does not fit)",
         "-110 %",
-        "none: even at 1, ttft takes 210.9 ms",
+        "no value is enough: even at 1, ttft takes 210.9 ms",
         "at least 4 devices",
         "at least mem_capacity 20.06 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
         "* mbu",
@@ -101,7 +101,7 @@ def test_price_targets_in_a_study_and_on_the_line(tmp_path):
 def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
     path = write_study(tmp_path, targets="{cost: 0.001 USD, price: 1 USD/hour}")
     review = good("report", path, "-o", "-", "--format", "md").out
-    assert "cost of a million tokens" in review and "price of the group" in review
+    assert "cost per million tokens" in review and "price per instance" in review
     assert "against 0.001 USD" in review and "against 1 USD/hour" in review
     text = good("eval", path).out
     assert "! misses its cost target" in text and "! misses its price target: 4.29 USD/hour against 1 USD/hour" in text
@@ -112,7 +112,7 @@ def test_markdown_has_the_same_tables():
     lines = good("select", *CASE, *PASSING, "--format", "md").out.splitlines()
     assert lines[0] == "# 1 of 2 configurations passes: memory and ttft within 200 ms"
     heads = [line for line in lines if line.startswith("## ")]
-    assert {"## Configurations", "## What the failing ones lack", "## Inputs", "## Assumptions"} <= set(heads)
+    assert {"## Configurations", "## Required changes of failing configurations", "## Inputs", "## Assumptions"} <= set(heads)
     rows = [line for line in lines if line.startswith("|")]
     assert all(line.endswith(" |") for line in rows)
     assert any("a100-80gb-sxm" in line and "misses ttft" in line for line in rows)
@@ -126,7 +126,7 @@ def test_show_cuts_the_tables_and_says_so():
 
 def test_a_study_with_one_device_shows_it_and_says_how_to_widen():
     text = good("select", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "512").out
-    assert "no target is set, so that memory alone decides" in text
+    assert "no target is set, so only memory decides" in text
     assert "one configuration only; widen it: --among hardware=all" in text
 
 

@@ -71,7 +71,7 @@ def test_points_that_do_not_fit_and_ranges_are_reported():
     assert outcome.code == 0
     assert outcome.json["data"]["fits"] == [True, False]
     assert "! 1 of 2 points do not fit in memory" in outcome.err
-    assert "mfu is given as 0.5..0.7: it stands at its middle, 0.6" in outcome.err
+    assert "mfu is given as 0.5..0.7: evaluated at its middle, 0.6" in outcome.err
     assert outcome.json["warnings"] == [line.removeprefix("! ") for line in outcome.err.splitlines()]
 
 

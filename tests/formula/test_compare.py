@@ -55,7 +55,7 @@ def test_four_for_two_in_the_attention_term():
 def test_a_missing_and_an_extra_term():
     assert str(against("2*p*s", "2*p*s + 2*d*v")) == "d*v: you have none, derived 2"
     assert str(against("2*p*s + d", "2*p*s")) == "d: you have 1, derived none"
-    assert str(against("b/(t + w/m)", "b/(t + 2*w/m)")) == "w under the bar: you have 1, derived 2"
+    assert str(against("b/(t + w/m)", "b/(t + 2*w/m)")) == "w in the denominator: you have 1, derived 2"
 
 
 def test_terms_come_with_what_they_stand_over():

@@ -93,7 +93,7 @@ def test_what_it_says(source, meaning):
         (r"\log a", 1, r"only \log_2"),
         (r"\sqrt[3]{a}", 6, "only square roots"),
         (r"80\,\text{B}", 5, "write \\text{byte}"),
-        (r"\text{KV cache} \cdot 2", 1, "no name and no unit"),
+        (r"\text{KV cache} \cdot 2", 1, "neither a name nor a unit"),
         (r"4,096 \cdot L", 3, "thousands"),
         (r"a_{b+c}", 5, "subscript is a label"),
         (r"a \cdot", 8, "the end of the formula"),

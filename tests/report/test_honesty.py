@@ -124,12 +124,12 @@ def test_eval_text_flags_and_ranges_every_number(stem):
         for name, entry in timed(case).items():
             assert ("(does not fit)" in by_name[name]) is too_large, name
             if "range_not_worked_out" in entry.get("flags", ()):
-                assert "(range not worked out)" in by_name[name]
+                assert "(range not computed)" in by_name[name]
                 continue
             assert (" to " in by_name[name].split("  time")[0].rpartition(")")[0]) is ranged(entry), by_name[name]
             seen += 1
         for line in (line for name, line in by_name.items() if name not in case["inputs"]):
-            assert all(value.flagged is too_large for value in printed(line.replace(" (range not worked out)", ""))), line
+            assert all(value.flagged is too_large for value in printed(line.replace(" (range not computed)", ""))), line
     assert seen > 40
 
 
@@ -269,7 +269,7 @@ def text_blocks(stem, kind, text=None):
     ]
 
 
-SKIPPED = {"Appendix: ledger", "Appendix: limits, sources, reproduction", "Verdict"}
+SKIPPED = {"Appendix: inputs and assumptions", "Appendix: limits, sources, reproduction", "Verdict"}
 """Sections that print inputs and addresses, and the key numbers, whose slack stands at the middle of the ranges."""
 
 

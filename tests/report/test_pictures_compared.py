@@ -41,7 +41,7 @@ def test_the_best_within_the_target_is_found_by_trying_every_batch():
             case = first.changed({"batch": batch})
             if case.value("fits") and case.value("sustained_itl") <= case.value("itl_target"):
                 costs[device, batch] = float(case.value("cost_per_mtok"))
-    batch, cost = re.search(r"([\d,]+) requests, [\d.]+ ms, ([\d.]+) USD a million", sentence).groups()
+    batch, cost = re.search(r"([\d,]+) requests, [\d.]+ ms, ([\d.]+) USD per million", sentence).groups()
     assert min(costs.values()) == pytest.approx(costs["h100-sxm", int(batch)], rel=1e-12)  # where compute limits, several batches cost the same
     assert float(cost) == pytest.approx(min(costs.values()), rel=1e-3)
 

@@ -92,9 +92,17 @@ def test_without_a_cure_what_fits_is_offered(tmp_path):
 
 def test_a_gain_is_the_ratio_of_the_printed_values():
     """8 devices instead of 2, and ITL and throughput under load by the case with 8 bound anew."""
-    (gain,) = [cells[1] for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change") if cells[0].startswith("8 devices")]
+    (gain,) = [
+        cells[1]
+        for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change")
+        if cells[0].startswith("tensor parallelism over 8 devices")
+    ]
     own = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Case") if cells[0].endswith("†"))
-    new = next(cells for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change") if cells[0].startswith("8 devices"))
+    new = next(
+        cells
+        for cells in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Alternatives", "Change")
+        if cells[0].startswith("tensor parallelism over 8 devices")
+    )
     ratio = printed(new[3])[0].value / printed(own[3])[0].value
     line = {"prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8, "layer_overhead": 0, "chunk": 2048}
     before, after = (Study("llama-3-70b", "h100-sxm", tp=tp, **line).first.case for tp in (2, 8))
@@ -181,7 +189,7 @@ def test_near_thresholds_are_near(stem):
     every_block = blocks(text_of(stem, "md"), "md")
     near = rows_under(every_block, "Thresholds near this case", "Meaning")
     assert near
-    assert not [cells for cells in near if "was made for" in cells[0] or cells[1] == "never"]
+    assert not [cells for cells in near if "maximum context of" in cells[0] or cells[1] == "never"]
     answers = {block.cells[1] for block in every_block if block.section == "Appendix: thresholds" and block.kind == "row" and len(block.cells) >= 3}
     assert {cells[1] for cells in near} <= answers
 
@@ -506,7 +514,7 @@ def test_the_default_folder_and_formats(solved, tmp_path):
 
 def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():
     for stem in STEMS:
-        rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Appendix: ledger" and block.kind == "row"]
+        rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Appendix: inputs and assumptions" and block.kind == "row"]
         names = [cells[0] for cells in rows if len(cells) == 4]
         case = evaluated(stem, *(("--efficiency", "measured") if stem == "llama-3-8b-chat" else ()))[{"llama-3-70b-chat": 1}.get(stem, 0)]
         split = names.index("Input", 1)

@@ -262,13 +262,13 @@ def test_devices_without_a_price_are_named_where_a_price_decides(count):
 
 def test_without_a_target_memory_alone_decides():
     listed = [configuration("a"), configuration("b")]
-    assert hints(listed, targets=()) == ("no target is set, so that memory alone decides: --target ttft='200 ms' --target itl='50 ms'",)
+    assert hints(listed, targets=()) == ("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",)
 
 
 @pytest.mark.parametrize(("given", "says"), [((), False), (("arrival_rate",), True), (("arrival_rate", "dp"), False)])
 def test_one_layout_of_copies_is_not_all_there_are(given, says):
     listed = [configuration("a", given=given), configuration("b", given=given)]
-    assert hints(listed) == (("every copy is laid out alike: --among instance_devices=1,2,4,8 lays copies out in every way",) if says else ())
+    assert hints(listed) == (("every replica has the same parallel layout: --among instance_devices=1,2,4,8 tries every layout of a replica",) if says else ())
     mixed = [configuration("a", given=("arrival_rate",)), configuration("b")]
     assert hints(mixed) == ()
 
@@ -285,7 +285,7 @@ def test_steps_full_of_prompts_before_the_batch_is_full(decoding, batch, more, r
     else:
         first = configuration("a", decoding=decoding, batch=batch, **more)
     listed = [configuration("z", state="fails", decoding=1, batch=5), first, configuration("b", decoding=1, batch=99)]
-    expected = f"a: 2,048 prompt tokens fill every step beside {requests} requests, so that a batch of {batch:,} serves no more: --among chunk=2048,4096,8192 tries larger budgets"
+    expected = f"a: 2,048 prompt tokens fill the token budget of every step beside {requests} decoding requests, so that a batch of {batch:,} gives no more throughput: --among chunk=2048,4096,8192 tries larger budgets"
     assert hints(listed) == ((expected,) if requests else ())
 
 

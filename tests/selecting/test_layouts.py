@@ -107,8 +107,8 @@ def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
     assert [row["verdict"] == "misses fleet_price" for row in rows.values()] == [int(row["devices"]) * 4.29 > 65 for row in rows.values()]
     assert {row["verdict"] for row in rows.values()} == {"passes", "misses fleet_price"}
     assert all("request/s (" in row["largest rate"] and "tokens (" in row["longest prompt"] for row in rows.values())
-    assert [int(row["copies"]) > int(row["if as expected"].partition(",")[0]) for row in rows.values()] == [True] * 3
-    larger = [(int(batch), int(row["batch"])) for row in rows.values() if (batch := row["if as expected"].partition(", batch ")[2])]
+    assert [int(row["replicas"]) > int(row["replicas (expected)"].partition(",")[0]) for row in rows.values()] == [True] * 3
+    larger = [(int(batch), int(row["batch"])) for row in rows.values() if (batch := row["replicas (expected)"].partition(", batch ")[2])]
     assert larger and all(batch > own for batch, own in larger), "fewer copies do with the larger batch that they then take"
 
 
@@ -116,7 +116,13 @@ def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
     """What is measured, at 100 % of peak, and alone: three tables' numbers of one configuration, by that configuration at ``efficiency: peak``."""
     first, beside = (next(part for part in parts(bought, 20) if part.title.startswith(title)) for title in ("Configurations", "The same"))
     assert [row[:2] for row in beside.rows] == [row[:2] for row in first.rows]
-    assert beside.header[2:] == (*(f"{name} at peak" for name in ("ttft", "itl", "of a device", "cost")), "ttft alone", "at peak", "itl alone", "at peak")
+    assert beside.header[2:] == (
+        *(f"{name} at peak" for name in ("ttft", "itl", "throughput per device", "cost")),
+        "ttft alone",
+        "at peak",
+        "itl alone",
+        "at peak",
+    )
     for c, row in list(zip(bought.configurations, beside.rows, strict=True)):
         if "prefill" in c.label:
             continue
@@ -136,9 +142,9 @@ def test_the_peak_bounds_no_latency_that_it_lengthens():
 @pytest.mark.parametrize(
     ("among", "says"),
     [
-        ({"devices": 4, "instance_devices": 2}, "both devices of all copies"),
+        ({"devices": 4, "instance_devices": 2}, "both devices of all replicas"),
         ({"instance_devices": 2, "tp": 2}, "tp is what layouts"),
-        ({"instance_devices": "two"}, "no number of devices"),
+        ({"instance_devices": "two"}, "is not a number of devices"),
     ],
 )
 def test_counts_that_cannot_be_laid_out(among, says):

@@ -118,14 +118,14 @@ def test_numbers_of_devices(among, counts):
 @pytest.mark.parametrize(
     ("among", "message", "hint_"),
     [
-        ({"devices": "0"}, "'0' is no number of devices", "devices=4,8, at most 1,024"),
-        ({"devices": 1025}, "'1025' is no number of devices", "devices=4,8, at most 1,024"),
+        ({"devices": "0"}, "'0' is not a number of devices", "devices=4,8, at most 1,024"),
+        ({"devices": 1025}, "'1025' is not a number of devices", "devices=4,8, at most 1,024"),
         ({"instance_devices": "00008"}, None, None),
-        ({"instance_devices": "000008"}, "'000008' is no number of devices", "instance_devices=4,8, at most 1,024"),
+        ({"instance_devices": "000008"}, "'000008' is not a number of devices", "instance_devices=4,8, at most 1,024"),
         ({"devices": "8", "dp": 2}, "dp is what layouts of devices choose", "list devices or dp, not both"),
         ({"instance_devices": "8", "dp": 2}, None, None),
         ({"instance_devices": "8", "pp": 2}, "pp is what layouts of devices choose", "list instance_devices or pp, not both"),
-        ({"devices": 1, "instance_devices": 1}, "both devices of all copies and of one instance are listed", "list devices or instance_devices"),
+        ({"devices": 1, "instance_devices": 1}, "both devices of all replicas and of one instance are listed", "list devices or instance_devices"),
     ],
 )
 def test_numbers_that_are_refused(among, message, hint_):

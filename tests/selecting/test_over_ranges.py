@@ -118,4 +118,4 @@ def test_a_window_in_words(made, words):
 @pytest.mark.parametrize(("more", "says"), [({"prompt": "1024..2048"}, True), ({"mfu": "0.4..0.6", "prompt": 2048}, False)])
 def test_where_ranges_are_judged_is_said(more, says):
     choice = select(model="llama-3-8b", hardware="h100-sxm", output=64, batch=4, targets={"itl": "50 ms"}, **more)
-    assert (choice.basis[-1] == "over the ranges that are given: judged at their corners") is says
+    assert (choice.basis[-1] == "over the ranges that are given: evaluated at their corners") is says

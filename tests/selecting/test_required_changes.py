@@ -167,7 +167,7 @@ def test_a_wait_that_no_tried_number_of_devices_shortens_is_not_known():
     answers = Study(**WAITING, targets={"ttft": 0.0002}).first
     (lever,) = lacks(answers, ("tp",))
     assert lever.flip is None and lever.unsolved == ("ttft",)
-    assert needed(lever, answers) == "not known, as the wait has no formula to solve: ttft not with 2, 4, 8, 16, 24, 32"
+    assert needed(lever, answers) == "not known, as the wait has no formula to solve: ttft is not met with 2, 4, 8, 16, 24, 32"
 
 
 def test_a_rate_that_nothing_serves_is_said_once():
@@ -175,7 +175,7 @@ def test_a_rate_that_nothing_serves_is_said_once():
     answers = Study(**{**WAITING, "arrival_rate": 80}, targets={"ttft": 0.04}).first
     (lever,) = lacks(answers, ("mem_bandwidth",))
     assert dict(lever.stuck)["ttft"] is None
-    assert needed(lever, answers).startswith("none: however large, load is ") and "ttft" not in needed(lever, answers)
+    assert needed(lever, answers).startswith("no value is enough: however large, load is ") and "ttft" not in needed(lever, answers)
 
 
 def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():

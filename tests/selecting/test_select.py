@@ -132,14 +132,14 @@ def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
 def test_one_configuration_and_no_target_say_how_to_go_on():
     found = select(**SMALL, hardware="h100-sxm")
     assert found.configurations[0].state == "passes"
-    assert [hint.split(":")[0] for hint in found.hints] == ["no target is set, so that memory alone decides", "one configuration only; widen it"]
+    assert [hint.split(":")[0] for hint in found.hints] == ["no target is set, so only memory decides", "one configuration only; widen it"]
     assert not select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192).hints
 
 
 def test_steps_that_are_full_of_prompts_say_that_a_larger_batch_serves_no_more():
     """A budget of one prompt reads one a step, and a slot turns over every 255 steps."""
     (says,) = select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}).hints
-    assert "fill every step beside 255 requests" in says
+    assert "fill the token budget of every step beside 255 decoding requests" in says
     rates = [Study(**SMALL, hardware="h200", batch=batch, chunk=2048).exact("sustained_requests") for batch in (255, 400)]
     assert rates[0] == rates[1]
 
@@ -177,7 +177,7 @@ WRONG = [
     ({"among": {name: list(range(1, 31)) for name in ("tp", "batch", "prompt")}}, "27,000 cases; at most 20,000", "fewer"),
     ({"by": "speed"}, "no such order 'speed'", "cost"),
     ({"targets": {"cots": 2}}, "no such target 'cots'", "cost"),
-    ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is what a million output tokens cost"),
+    ({"targets": {"price": "2 USD"}}, "USD/s is needed", "`cost` is the cost per million output tokens"),
     ({"targets": {"cost": "2 USD/hour"}}, "USD is needed", "`price` limits"),
 ]
 
@@ -205,7 +205,7 @@ def test_the_study_itself_is_left_as_it_is():
 def test_elasticities_of_both_latencies_say_what_to_buy():
     """With nothing fixed, a time halves where compute and bandwidth both double: the two shares sum to -1."""
     found = select(**SMALL, hardware="h100-sxm", batch=1)
-    (row,) = next(part for part in parts(found, 5) if part.title.startswith("Buy")).rows
+    (row,) = next(part for part in parts(found, 5) if part.title.startswith("Sensitivity")).rows
     assert row[-1] == "compute for ttft, bandwidth for itl"
     shares = [float(cell) for cell in row[1:5]]
     assert shares[0] + shares[1] == pytest.approx(-1, abs=0.01) and shares[2] + shares[3] == pytest.approx(-1, abs=0.01)
@@ -214,7 +214,7 @@ def test_elasticities_of_both_latencies_say_what_to_buy():
 
 def test_a_fixed_cost_takes_its_share_of_the_elasticity(tutorial):
     """The H100's 8.71 ms have 3.2 ms that no bandwidth shortens: 5.51/8.71."""
-    rows = {row[0]: row for row in next(part for part in parts(tutorial, 5) if part.title.startswith("Buy")).rows}
+    rows = {row[0]: row for row in next(part for part in parts(tutorial, 5) if part.title.startswith("Sensitivity")).rows}
     moved = (2 * PARAMETERS + CACHE) / 3350e9
     assert rows["h100-sxm"][4] == f"{-moved / (moved + 3.2e-3):.2f}"
 

@@ -17,7 +17,7 @@ SAME = 1.01
 
 
 def simulated(c):
-    """Tokens per second of all copies, counted of servers at work for five turns of every slot."""
+    """Tokens per second of all copies, counted of servers under load for five turns of every slot."""
     answers = c.run.answers
     server = SERVERS[answers.case.theory.assumptions["scheduling"]](SimpleNamespace(first=answers), grain=64)
     return c.run.copies * server.run(turns=2, warm=5).throughput

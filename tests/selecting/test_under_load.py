@@ -199,4 +199,4 @@ def test_a_long_wait_for_a_slot_is_said_beside_a_target_that_is_met(load, target
     assert bool(said) is warned
     if warned:
         wait = answers.result("slot_wait").plain(2)
-        assert said == [f"requests wait an estimated {wait} for a slot at a load of 0.95, which the TTFT leaves out: with it the target is missed"]
+        assert said == [f"requests wait an estimated {wait} for a slot at a load of 0.95, which the TTFT does not include: with it the target is missed"]

@@ -66,7 +66,7 @@ BOUNDS = {
     "values of a list": (lambda n: settings("batch", list(range(1, n + 1))), 64, "a list has 1 to 64 values"),
     "models of a study": (lambda n: StudySpec.model_validate(STUDY | {"model": ["llama-3-8b"] * n}), 64, "or a list of them"),
     "formulas of a study": (formulas, 64, "at most 64 are read"),
-    "bytes of a number": (lambda n: width(f"{n} byte"), 8, "is no width"),
+    "bytes of a number": (lambda n: width(f"{n} byte"), 8, "is not a width"),
 }  # fmt: skip
 
 

@@ -172,7 +172,7 @@ def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
 )
 def test_a_default_is_a_decimal_of_sixty_digits_at_most(number, text):
     if text is None:
-        with pytest.raises(ValueError, match="is no decimal number"):
+        with pytest.raises(ValueError, match="is not a decimal number"):
             _decimal(number)
     else:
         assert _decimal(number) == text

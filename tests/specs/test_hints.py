@@ -28,8 +28,8 @@ CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works 
         ("models", "LLAMA-3-8C", "no such model in the catalogue", "did you mean 'llama-3-8b'?"),
         ("models", "é!", "no such model in the catalogue", "names have letters, digits, '.', '_' and '-'"),
         ("hardware", "zzzz", "no such hardware in the catalogue", CATALOGUE.format("hardware")),
-        ("hardware", "h100, l4", "is one name here", "several: --among hardware=h100,l4 of select, or a list in a study"),
-        ("models", "a,b", "is one name here", "several: --among model=a,b of select, or a list in a study"),
+        ("hardware", "h100, l4", "expected a single name", "several: --among hardware=h100,l4 of select, or a list in a study"),
+        ("models", "a,b", "expected a single name", "several: --among model=a,b of select, or a list in a study"),
         ("hardware", "RTX", "is the name of several parts", "`symroof list hardware`"),
         ("presets", "genx", "no such preset in the catalogue", "did you mean 'genz'?"),
     ],
@@ -123,7 +123,7 @@ def test_a_switch_is_no_yes_or_no(written):
 def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
     for key in keys.split():
         assert kind_of(loads(f"name: x\n{key}: 3")) == kind
-    with pytest.raises(InputError, match="is no study, model, hardware"):
+    with pytest.raises(InputError, match="is not a study, model, hardware"):
         kind_of(loads(f"name: {keys.split()[0]}"))
 
 
@@ -182,7 +182,7 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
     ("name", "message"),
     [
         ("fp17", "unknown precision 'fp17'; did you mean 'fp16'?"), ("Q4_K_X", "unknown precision 'Q4_K_X'; did you mean 'q4_k_s'?"), ("float17", "unknown precision 'float17'; did you mean 'float16'?"),
-        ("4 s", "'4 s' is no width; write a precision such as fp8, or a width such as '4.84 bit'"), ("9 byte", "'9 byte' is no width; write a precision such as fp8, or a width such as '4.84 bit'"),
+        ("4 s", "'4 s' is not a width; write a precision such as fp8, or a width such as '4.84 bit'"), ("9 byte", "'9 byte' is not a width; write a precision such as fp8, or a width such as '4.84 bit'"),
     ],
 )  # fmt: skip
 def test_a_precision_that_is_none(name, message):
@@ -245,3 +245,20 @@ def test_values_at_the_edge_of_their_domain():
         Fraction(1, 500),
     ]
     assert setting("mfu", "0.5..1").high == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "unit"),
+    [
+        ("20 rps", "request/s"),
+        ("20 RPS", "request/s"),
+        ("2 qps", "request/s"),
+        ("20 req/s", "request"),
+        ("20 requests/sec", "s"),
+        ("500 tps", "token/s"),
+    ],
+)
+def test_a_unit_as_tools_of_serving_abbreviate_it_leads_to_ours(written, unit):
+    with pytest.raises(ValueError, match="unknown unit") as error:
+        setting("arrival_rate", written)
+    assert str(error.value).endswith(f"; did you mean {unit}?")

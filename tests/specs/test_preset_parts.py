@@ -60,7 +60,7 @@ def test_what_is_set_for_a_device_is_stronger_than_what_is_set_for_all(tmp_path)
         ("where: {odd: batch}\ndefinitions: {itl: odd}\n", "itl"),
         ("definitions: {itl: {latent: 3 byte}}\n", "byte"),
         ("definitions: {kv_cache_bytes: {plus: {more: 3 byte}}}\n", "no single definition to add to"),
-        ("where: {odd: '1'}\nslips: {even: wrong}\n", "is nothing that the preset sets"),
+        ("where: {odd: '1'}\nslips: {even: wrong}\n", "is not set by the preset"),
     ],
 )
 def test_parts_that_cannot_be_read_are_refused(tmp_path, text, message):

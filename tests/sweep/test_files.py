@@ -97,7 +97,7 @@ def test_grids_say_units_and_keep_only_the_axes_that_matter(planned, kind, tmp_p
             assert {k: found[name].attrs[k] for k in ("units", "long_name")} == memory[name].attrs
         assert found.fits.dtype == bool
         assert found.hardware.values.tolist() == ["h100-sxm", "h200"]
-        assert found.batch.attrs == {"units": "request", "long_name": "requests decoded together"}
+        assert found.batch.attrs == {"units": "request", "long_name": "decode batch size: requests decoded together"}
 
 
 def test_csv_has_a_header_of_names_and_plain_numbers(tmp_path):
@@ -346,7 +346,7 @@ GOALS = {
     "near": ("grid.parqet", "did you mean '.parquet'?"),
     "no folder": ("nowhere/grid.csv", "there is no folder"),
     "a folder": ("folder.csv", "is a folder"),
-    "no store": ("folder.zarr", "no Zarr store"),
+    "no store": ("folder.zarr", "not a Zarr store"),
     "a file": ("file.zarr", "is a file"),
     "below a file": ("file.zarr/grid.csv", "there is no folder"),
 }

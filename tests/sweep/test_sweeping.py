@@ -172,7 +172,7 @@ def test_what_only_some_cases_have_is_missing_elsewhere_and_told():
 def test_units_meanings_and_assumptions():
     found = sr.Study(**CASE, mfu="0.5..0.7", assume={"attention": "full"}).sweep(["ttft", "decode_bound"], batch=[1, 2], logits=["last", "all"])
     assert (found.ttft.units, found.ttft.long_name) == ("s", "time to first token")
-    assert (found.batch.units, found.batch.long_name) == ("request", "requests decoded together")
+    assert (found.batch.units, found.batch.long_name) == ("request", "decode batch size: requests decoded together")
     assumptions = json.loads(found.attrs["assumptions"])
     assert list(assumptions) == list(SWITCHES)
     assert assumptions["attention"] == {"value": "full", "defaulted": False}
@@ -184,7 +184,7 @@ def test_units_meanings_and_assumptions():
     assert inputs["queue_time"]["defaulted"] is True
     assert "batch" not in inputs
     assert (found.attrs["models"], found.attrs["hardware"], found.attrs["source"]) == ("llama-3-8b", "h100-sxm", f"symroof {sr.__version__}")
-    assert "mfu is given as 0.5..0.7: it stands at its middle, 0.6" in found.attrs["warnings"]
+    assert "mfu is given as 0.5..0.7: evaluated at its middle, 0.6" in found.attrs["warnings"]
     assert found.ttft.sel(logits="last").item() == pytest.approx(
         float(sr.Study(**{**CASE, "mfu": 0.6, "assume": {"attention": "full"}}).exact("ttft")), rel=1e-12
     )

@@ -93,7 +93,7 @@ class Server:
         return self.tally
 
     def fill(self):
-        """A server at work: its requests are anywhere in their responses."""
+        """A server under load: its requests are anywhere in their responses."""
         if self.arrivals is None:
             for i in range(self.slots):
                 request = self.new()

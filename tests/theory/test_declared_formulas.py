@@ -331,7 +331,7 @@ FORMULAS = {
     "break_even_ratio": lambda v: v.decode_throughput / v.instance_devices / v.rival_throughput,
     "price_per_mtok": lambda v: v.cost_per_mtok / (1 - v.margin),
     "energy_per_request": lambda v: v.served_devices / v.sustained_requests * v.power,
-    # a server at work
+    # a server under load
     "loaded_context": {"growing": lambda v: v.prompt + (1 + v.response_steps + v.output_spread * v.output) / 2, "fixed": lambda v: v.context},
     "paced_chunk": lambda v: new(v) * v.batch / v.response_steps,
     "step_budget": lambda v: v.chunk,

@@ -36,7 +36,7 @@ def drafted_files(files: Sequence[str], out: str | None = None, in_place: bool =
     if not notes:
         latex = any(is_latex(file) for file in files)
         hint = "in LaTeX source write `% symroof: QUANTITY NAME=VALUE …` at the end of a number's line; `symroof check` reads it" if latex else ""
-        raise InputError(Problem(", ".join(files)[:200], "is no Markdown note: annotations are drafted in those (.md) only", hint=hint))
+        raise InputError(Problem(", ".join(files)[:200], "is not a Markdown note: annotations are drafted in those (.md) only", hint=hint))
     made: list[DraftedFile] = []
     problems: list[Problem] = []
     for file, goal in goals_of(notes, out, in_place, "drafted").items():

@@ -171,7 +171,7 @@ def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     text = COUNTED.sub(lambda many: _counted(many, unit), text, count=1)
     match = ONE.fullmatch(POWER.sub(lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1))
     if not match:
-        raise ValueError(f"{text[:40]!r} is no number with a unit")
+        raise ValueError(f"{text[:40]!r} is not a number with a unit")
     written, times, unit_text = match[1], match[2], spelled_unit(match[3] or "")
     if comma := DECIMAL_COMMA.fullmatch(written):
         written = f"{comma[1]}.{comma[2]}"

@@ -233,5 +233,5 @@ def _fixed_costs(level: Level) -> Iterator[Explanation]:
         return
     added = build.mul(build.number(terms[0].claimed), terms[0].product)
     if isinstance(added, Num):
-        sentence = f"{format_quantity(added.value, 's', 3)} more than derived: a fixed cost of that length"
+        sentence = f"{format_quantity(added.value, 's', 3)} more than derived: a fixed overhead of that length"
         yield Explanation("hidden_overhead", False, text(level.sides.claimed), 1.0, sentence)

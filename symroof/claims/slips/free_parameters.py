@@ -36,10 +36,10 @@ def fitted(context: Context, claimed: Fraction) -> Iterator[Explanation]:
     if context.unit == "s" and context.claim.form == "quantity":
         if claimed > context.value and context.dependencies is not None:
             left = format_quantity(claimed - context.value, "s", 3)
-            yield explanation("hidden_overhead", _share(context, claimed, context.value, None), f"{left} more than derived: a fixed cost of that length")
+            yield explanation("hidden_overhead", _share(context, claimed, context.value, None), f"{left} more than derived: a fixed overhead of that length")
         return
     for side, value, share in _values(context, OVERHEAD, (Fraction(0), LONGEST), claimed):
-        yield explanation("hidden_overhead", share, f"holds with a fixed cost of {format_quantity(value, 's', 3)} a step{context.where(side)}")
+        yield explanation("hidden_overhead", share, f"holds with a fixed overhead of {format_quantity(value, 's', 3)} per step{context.where(side)}")
 
 
 def _values(context: Context, name: str, span: tuple[Fraction, Fraction], claimed: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction, float]]:

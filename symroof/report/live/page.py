@@ -21,9 +21,9 @@ from symroof.report.live.spread import Ends, at_peak, ends, expected, of_links, 
 from symroof.report.view_case import deciding
 from symroof.report.view_decision import IN_PART, MOST_NUMBERS, key_metrics
 from symroof.resources import data_folder
-from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, base_name
+from symroof.theory.symbols import INPUTS, NOUNS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.units import DECIMAL_PREFIXES, SYMBOLS, parse_unit
+from symroof.units import COUNTED, DECIMAL_PREFIXES, SYMBOLS, parse_unit
 
 WHOLE, SHARES = ("batch", "prompt", "output"), ("mfu", "mbu")
 LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
@@ -196,7 +196,8 @@ def _units(subject: Answers) -> dict[str, Any]:
         name: [theory.symbol(name).written_in, float(parse_unit(theory.symbol(name).written_in).size)] for name in names if theory.symbol(name).written_in
     }
     return {
-        "of": {name: theory.symbol(name).unit for name in names},
+        "of": {name: theory.symbol(name).spoken_unit for name in names},
+        "plural": sorted(COUNTED | NOUNS),
         "counted": [name for name in names if theory.symbol(name).counted],
         "written": written,
         "signs": SYMBOLS,
@@ -207,7 +208,7 @@ def _units(subject: Answers) -> dict[str, Any]:
 def _described(form: ClosedForm, subject: Answers) -> dict[str, Any]:
     threshold = form.threshold
     return {
-        "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).unit,
+        "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).spoken_unit,
         "counted": subject.case.theory.symbol(threshold.unknown).counted, "means": threshold.means, "below": threshold.below, "above": threshold.above,
     }  # fmt: skip
 

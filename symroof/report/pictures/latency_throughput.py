@@ -31,12 +31,12 @@ class Measures:
 
 UNDER_LOAD = Measures(
     "sustained_itl", "sustained_throughput", "Inter-token latency under load against throughput as the batch grows",
-    "sustained output tokens per second, prefills included", "", "A server at work, prefills included, as targets are tested.",
+    "sustained output tokens per second, prefills included", "", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
 ISOLATED = Measures(
     "itl", "decode_throughput", "Inter-token latency of decode alone against throughput as the batch grows",
     "output tokens per second of the whole batch, at the last step", "at the context of the last step",
-    "Decode alone: prefills beside it lengthen the steps of a server at work.",
+    "Decode alone: prefills beside it lengthen the steps of a server under load.",
 )  # fmt: skip
 
 MOST_LINES = 4
@@ -45,7 +45,7 @@ LARGEST, POINTS = 2.0**17, 40
 
 @dataclass(frozen=True)
 class Curve:
-    """One configuration: batches with throughput and ITL, of a server at work or at the last step's context, and what was solved."""
+    """One configuration: batches with throughput and ITL, of a server under load or at the last step's context, and what was solved."""
 
     of: Measures
     configuration: Configuration
@@ -105,7 +105,7 @@ def picture(study: Study, subject: Answers) -> Picture:
 
 
 def _there(configuration: Configuration, of: Measures) -> Answers:
-    """The case that is drawn: whole responses of a server at work, or the last step."""
+    """The case that is drawn: whole responses of a server under load, or the last step."""
     return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
 
 

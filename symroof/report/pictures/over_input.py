@@ -78,7 +78,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     if result is None or not subject.case.known(by):
         raise lacking("plot", subject, name, by)
     if not isinstance(result.value, Fraction):
-        raise InputError(Problem("plot", f"{name} is a truth or a label, not a number"))
+        raise InputError(Problem("plot", f"{name} is true/false or a category, not a number"))
     if by not in subject.case.leads_to(name):
         raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.used(name)[:12])}"))
     drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or in_short(name, LONGEST))
@@ -147,7 +147,7 @@ def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
         frame.cut(float(line.held.value))
     frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
     marks = powers_of_two if across.counted else decimal
-    title = f"{drawn.by}{f' ({across.unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.unit})' if up.unit else ''}"
+    title = f"{drawn.by}{f' ({across.spoken_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.spoken_unit})' if up.unit else ''}"
     frame.axes(*title, marks, decimal if frame.y.log else evenly, lambda x: _short(x, across), lambda y: _tick(y, up))
     for place in line.poles:
         frame.upright(f"pole {place}", float(place), GREY, DOTTED)
@@ -161,7 +161,7 @@ def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
 
 
 def _at(place: Fraction, symbol: Symbol) -> str:
-    return format_quantity(place, symbol.unit, 4)
+    return format_quantity(place, symbol.spoken_unit, 4)
 
 
 def _tick(value: float, symbol: Symbol) -> str:

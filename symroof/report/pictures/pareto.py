@@ -40,16 +40,16 @@ class Measures:
 
 UNDER_LOAD = Measures(
     "sustained_itl", "cost_per_mtok", "sustained_throughput_per_device", "under load", "inter-token latency under load",
-    "US dollars for a million output tokens, prefills included", "sustained output tokens per second of one device",
+    "US dollars per million output tokens, prefills included", "sustained output tokens per second of one device",
 )  # fmt: skip
 ISOLATED = Measures(
     "itl", "decode_cost_per_mtok", "decode_throughput_per_device", "at the last step", "inter-token latency at the last step",
-    "US dollars for a million output tokens, decode only, at the last step", "output tokens per second of one device, at the last step",
+    "US dollars per million output tokens, decode only, at the last step", "output tokens per second of one device, at the last step",
 )  # fmt: skip
 
 
 def measures(study: Study) -> Measures:
-    """A server at work where every case is decided by that; else a batch that decodes alone."""
+    """A server under load where every case is decided by that; else a batch that decodes alone."""
     return UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
 
 
@@ -82,7 +82,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     goals = {configuration.first.targets["itl"] for configuration in every if "itl" in configuration.first.targets}
     goal = goals.pop() if len(goals) == 1 else None
     chosen = _within(points, goal, by == of.cost)
-    what = "Cost" if by == of.cost else "Sustained throughput of a device" if of is UNDER_LOAD else "Throughput of a device"
+    what = "Cost" if by == of.cost else "Sustained throughput per device" if of is UNDER_LOAD else "Throughput per device"
     headline = f"{what} against inter-token latency{' under load' if of is UNDER_LOAD else ''}"
     count = f"{len(every)} configuration{'' if len(every) == 1 else 's'}"
     named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
@@ -118,7 +118,7 @@ def _points(place: int, configuration: Configuration, of: Measures, by: str) -> 
 
 
 def _there(configuration: Configuration, of: Measures) -> Answers:
-    """The case that is compared: whole responses of a server at work, or the last step."""
+    """The case that is compared: whole responses of a server under load, or the last step."""
     return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
 
 
@@ -211,7 +211,7 @@ def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | 
         there, batch = _there(every[chosen.place], of), Fraction(chosen.batch)
         latency, worth = (moved(there, name, "batch", batch).plain() for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
-        worth += " a million tokens" if by == of.cost else " a device"
+        worth += " per million tokens" if by == of.cost else " per device"
         texts.append(f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}")
     elif goal is not None:
         texts.append(f"nothing that fits meets the target of {seconds(float(goal))}")

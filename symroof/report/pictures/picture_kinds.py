@@ -19,7 +19,7 @@ KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
     "latency-throughput": "ITL against throughput as the batch grows, with what memory and the target allow",
     "regimes": "what limits a decode step, over batch and context",
-    "pareto": "cost, or throughput of a device, against ITL for every case and batch, with the front",
+    "pareto": "cost, or throughput per device, against ITL for every case and batch, with the Pareto front",
     "memory": "weights and cache of every case against usable memory",
     "tornado": "the inputs that TTFT, ITL and cost depend on most, and in which direction",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
@@ -27,7 +27,7 @@ KINDS = {
 }
 """Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
 WATERFALL = "waterfall"
-COMPARING = {WATERFALL: "what leads from one case's number to another's, with a second side"}
+COMPARING = {WATERFALL: "each step from one case's number to another's, with a second side"}
 """Kinds that take a second case, which :func:`waterfall_bars.waterfall_picture` draws."""
 
 

@@ -1,4 +1,4 @@
-"""Sensitivity of TTFT, ITL, of a server at work where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
+"""Sensitivity of TTFT, ITL, of a server under load where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted,
 from symroof.theory.symbols import base_name
 
 HEADLINE = "Sensitivity of latencies and cost"
-COST = {"cost_per_mtok": "cost of a token"}
+COST = {"cost_per_mtok": "cost per token"}
 UNDER_LOAD = {"loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load"} | COST
 ISOLATED = {"ttft": "time to first token", "itl": "inter-token latency"} | COST
 ROW, BAR, NAMES, GAP = 19.0, 11.0, 132.0, 12.0
@@ -50,7 +50,7 @@ def picture(study: Study, subject: Answers) -> Picture:
         _panel(canvas, metrics[metric], [spans.get(metric) for spans in shown.values()], Scale(-reach, reach, left + 26, left + width - 26))
     weaker = [name for name in inputs if name not in shown]
     notes = [
-        "By how many per cent each moves when the input on the left rises by one per cent: bars to the right lengthen or raise it, bars to the left shorten or lower it."
+        "Elasticities: the % change of each per 1 % more of the input on the left; bars to the right lengthen or raise it, bars to the left shorten or lower it."
         + (" The thin line is the span over the ranges." if subject.corners else ""),
         f"Weaker, not drawn: {', '.join(weaker)}." if weaker else "",
         f"Without an elasticity where it moves a metric in steps: {', '.join(stepped)}." if (stepped := in_steps(subject, metrics)) else "",
@@ -117,4 +117,4 @@ def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: dict[str
         sentences.append(f"{word} depends most on " + ", ".join(f"{name} ({float(value):+.2f} %)" for name, value in spans))
     flag = " The case does not fit in memory." if subject.does_not_fit else ""
     text = "; ".join(sentences)
-    return f"{text[0].upper()}{text[1:]}: per cent for one per cent more of the input.{flag}"
+    return f"{text[0].upper()}{text[1:]}: % change per 1 % more of the input.{flag}"

@@ -135,7 +135,7 @@ def _around(header: Header, architecture: str) -> dict[str, Any]:
 
 def _notes(header: Header, held: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
     """Notes on all that the layer list does not have."""
-    notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are no parameters and are not counted."]
+    notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are not parameters and are not counted."]
     if held.unknown:
         named = ", ".join(sorted(held.unknown)[:3])
         size = sum(tensor.bytes for tensor in held.unknown.values())
