@@ -143,7 +143,7 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
     assert "fits and meets every target throughout" not in text
     assert "| price target not known |" not in text, "what passes has nothing to change"
     alone = render(view(Study("llama-3-8b", str(unpriced), prompt=512, output=64, batch=8, targets=targets), "x", ("verdict",), whole=False), "md")
-    assert "fits, but whether it meets its target on price of the group (needs price) is not known." in alone
+    assert "fits, but whether it meets its target on price per instance (needs price) is not known." in alone
     assert "price target not known" in alone, "a change that leaves it unknown says so"
     missed = Study("llama-3-8b", str(unpriced), prompt=512, output=64, batch=8, targets={**targets, "itl": "1 ms"})
     assert "misses its target on inter-token latency" in render(view(missed, "x", ("verdict",), whole=False), "md")
