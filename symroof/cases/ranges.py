@@ -251,8 +251,8 @@ class Ranges:
         return _combined([over.direction(body, by), self.direction(high, by)])
 
     def _apart(self, name: str, by: str) -> bool:
-        """Whether no formula leads from a name to an input."""
-        return by not in self.case.ancestry(name)
+        """Whether no formula leads from a name to an input; to a total that is ranged its parts lead, which then follow it."""
+        return by not in self.case.ancestry(name) and by not in self.case.theory.split
 
     def _product(self, parts: list[tuple[Tree, int]], by: str) -> Direction:
         """A product moves as its moving factors do, each times the sign of the others."""

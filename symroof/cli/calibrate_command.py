@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
 from symroof.cli.output import json_text, say, say_json
+from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration, Parameter
@@ -47,6 +49,8 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
         raise click.UsageError("give a file of measurements, or --catalogue")
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
+    if out and out != "-" and os.path.exists(out) and any(os.path.samefile(out, path) for path in (measured, study) if path and os.path.exists(path)):
+        raise InputError(Problem(out, "is an original; what is fitted never replaces one", hint="write it to another file"))
     fitted = made.calibrate(measured, names)
     if len(made.cases) > 1:
         say(f"several cases given; calibrating the first of {len(made.cases)}", err=True)

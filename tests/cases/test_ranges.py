@@ -41,6 +41,8 @@ STUDIES = {
     "windows and experts": ("gpt-oss-20b", {}, {"mfu": MFU, "mbu": MBU}, {"output": 20}, 60),
     "a ranged prompt": ("llama-3-8b", {}, {"prompt": (100, 3000)}, {}, 500),
     "a reserve that is a formula": ("llama-3-8b", {}, {"prompt": (100, 3000), "mbu": MBU}, {"memory_reserve": "weight_bytes/10 + prompt*1000000"}, 500),
+    "a total that kinds of layer follow": ("gemma-2-9b", {}, {"kv_bytes_per_token": (10**4, 3 * 10**5)}, {"tp": 4}, 500),
+    "a total that devices follow": ("llama-3-8b", {}, {"decode_bytes": (10**10, 3 * 10**10), "mbu": MBU}, {"tp": 4}, 500),
     "a batch that follows the prompt": ("mixtral-8x7b", {}, {"prompt": (100, 3000), "mfu": MFU}, {"batch": "floor(100000/prompt)", "hit_rate": "1/4"}, 60),
 }
 """Model, switches, box, other values, random points; a text is a formula."""

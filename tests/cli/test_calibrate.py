@@ -95,6 +95,16 @@ def test_a_place_that_cannot_be_written(measured, tmp_path):
     assert (message.code, message.out) == (2, "")
 
 
+@pytest.mark.parametrize("spelled", ["measured.csv", "./measured.csv", "link.csv"])
+def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monkeypatch):
+    """They were gone, and the exit was 0."""
+    monkeypatch.chdir(tmp_path)
+    before = measured.read_bytes()
+    (tmp_path / "link.csv").symlink_to(measured)
+    assert "is an original" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
+    assert measured.read_bytes() == before
+
+
 def test_a_thousand_rows_take_seconds_at_most(tmp_path):
     path = tmp_path / "many.csv"
     path.write_text(table(Truth(), lambda i: 0.03 * ((i * 7919) % 13 - 6) / 6, [(64 * (1 + i % 90), 1 + i % 200) for i in range(1000)]), encoding="utf-8")
