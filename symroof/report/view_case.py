@@ -87,10 +87,15 @@ def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
 
 def _met(case: Answers) -> str:
     """Whether a case meets its targets, in a word."""
+    return {"partly": "in part", "not_known": UNKNOWN, "no_targets": "none set"}.get(outcome := targets_outcome(case), outcome)
+
+
+def targets_outcome(case: Answers) -> str:
+    """What the targets of a case come to: met, missed, partly, not_known, no_targets. One that is missed settles it, whatever is not known."""
     checks = target_checks(case)
     if all_met(checks) is not False and unjudged(case):
-        return UNKNOWN
-    return {True: "met", False: "missed", None: "in part"}[all_met(checks)] if checks else "none set"
+        return "not_known"
+    return MET[all_met(checks)] if checks else "no_targets"
 
 
 MET = {True: "met", False: "missed", None: "partly"}

@@ -9,13 +9,13 @@ from symroof.analysis.constraints import passes
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import all_met, findings, target_checks, unjudged
+from symroof.analysis.verdict import findings, target_checks, unjudged
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.report.markup import UNKNOWN
-from symroof.report.view_case import MET, all_usable, case_row, shown, target_row
+from symroof.report.view_case import all_usable, case_row, shown, target_row, targets_outcome
 from symroof.report.view_decision import DIGITS, bounds_of, gain
 from symroof.report.view_latency import bound_of
 from symroof.report.view_thresholds import in_ranges
@@ -86,10 +86,7 @@ def state(subject: Answers) -> str:
         return "does_not_fit"
     if subject.does_not_fit:
         return "fits_partly"
-    checks = target_checks(subject)
-    if all_met(checks) is not False and unjudged(subject):
-        return "not_known"
-    return MET[all_met(checks)] if checks else "no_targets"
+    return targets_outcome(subject)
 
 
 def _short_of(subject: Answers) -> str | None:
