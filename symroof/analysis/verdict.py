@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,6 +18,7 @@ from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE, engine_class
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
+from symroof.theory.layout import shapes
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price", "fleet_price": "fleet_price"}
@@ -171,7 +173,8 @@ def _load_check(answers: Answers) -> list[TargetCheck]:
     if load is None:
         return []
     if Fraction(load.value) < 1 and endless("ttft", answers.case):
-        load = answers.formula(parse(LANES), answers.case.theory.symbol("lane_utilization"), timed=False)
+        with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
+            load = answers.formula(parse(LANES), answers.case.theory.symbol("lane_utilization"), timed=False)
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 
@@ -261,7 +264,7 @@ def case_warnings(answers: Answers) -> list[str]:
         warnings.append(memory_warning(answers))
     elif answers.fits is None and answers.binding.model and answers.binding.hardware:
         warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    warnings += [*answers.binding.warnings, *kinds_apart(answers), *_wide_arithmetic(answers.binding)]
+    warnings += [*answers.binding.warnings, *_without_effect(answers), *kinds_apart(answers), *_wide_arithmetic(answers.binding)]
     achieved = [(share, result) for share in ACHIEVED if (result := answers.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
@@ -269,6 +272,14 @@ def case_warnings(answers: Answers) -> list[str]:
     warnings += slots_warning(answers)
     published = published_mismatch(answers)
     return [*warnings, published] if published else warnings
+
+
+def _without_effect(answers: Answers) -> list[str]:
+    """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
+    chosen = answers.binding.selection
+    named = [name for name in chosen.values if not shapes(name) and not chosen.origin.get(name, "").startswith("preset")]
+    used: frozenset[str] = frozenset().union(*map(answers.case.ancestry, answers.declared)) if named else frozenset()
+    return [f"{name} has no effect: no formula of this case uses it" for name in named if name not in used]
 
 
 def _wide_arithmetic(binding: Binding) -> list[str]:

@@ -62,7 +62,11 @@ def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str]
     rows, problems = [], []
     for m in measured:
         try:
+            answers.binding.check(m.inputs, file)
             made = terms(answers.case, m, fit)
+        except InputError as error:
+            problems += [replace(problem, line=m.line, column=1, source=m.source) for problem in error.problems]
+            continue
         except NoValue as error:
             problems.append(
                 Problem(file, f"{m.metric} {error}", m.line, m.column, m.metric, "add a column, or give it in the study or as a command-line option", m.source)
@@ -76,7 +80,7 @@ def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str]
             hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
             problems.append(Problem(file, fault, m.line, m.column, m.metric, hint, m.source))
     if problems:
-        raise InputError(problems)
+        raise InputError(list(dict.fromkeys(problems)))  # a row of two times is said once
     return rows
 
 

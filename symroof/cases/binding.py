@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from symroof.cases.decisions import set_for_decision
 from symroof.cases.draft_model import OF_TARGET, draft_given
 from symroof.cases.evidence import AT_PEAK, COSTS, add_evidence, at_peak, paced
+from symroof.cases.given_formulas import check_formulas
 from symroof.cases.quantity_result import as_written
 from symroof.cases.selection import Entry, Selection, device_entry, model_entry, preset_of
 from symroof.cases.spec_values import (
@@ -31,7 +32,6 @@ from symroof.cases.spec_values import (
 )
 from symroof.cases.supplied import Supplied, supplied_by
 from symroof.errors import InputError, Problem
-from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Num
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span
@@ -114,6 +114,16 @@ class Binding:
             {name: middle(g.setting, name, self.selection.own) for name, g in self.given.items()},
         )
 
+    def check(self, values: Mapping[str, Fraction], source: str) -> None:
+        """Whether a request may have these values beside those of the case.
+
+        Raises:
+            InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
+        """
+        given = self.given | {name: Given(Num(value), source) for name, value in values.items()}
+        check_prefix(given)
+        check_degrees(given, [])
+
     def box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """The inputs that are ranges."""
         return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
@@ -179,7 +189,8 @@ def bindings(chosen: Selection, most: int = MOST_CASES) -> Iterator[Binding]:
         supplied = supplied_by(layered, preset, model, device, role)
         shown = tuple((name, supplied.precisions[name]) for name in stored if name in supplied.precisions)
         for single in singles:
-            made = _with_sound_formulas(_bind(layered, supplied, documents, role, single))
+            made = _bind(layered, supplied, documents, role, single)
+            check_formulas(made.case, made.given, made.box())
             yield replace(made, several_models=len(models) > 1, varied=(*shown, *made.varied))
 
 
@@ -208,23 +219,6 @@ def _within_limit(lengths: Iterable[int], most: int) -> None:
     count = math.prod(lengths)
     if count > most:
         raise InputError(Problem("study", f"its lists multiply to {count:,} cases; at most {most:,} are computed", hint="give fewer values"))
-
-
-def _with_sound_formulas(binding: Binding) -> Binding:
-    """Formulas set as values must be numbers, and must not lead back to themselves."""
-    formulas = {name: value for name, value in binding.given.items() if not isinstance(value.setting, (Num, Span))}
-    if not formulas:
-        return binding
-    case = binding.case()
-    for name, formula in formulas.items():
-        if not isinstance(formula.setting, Span) and (wrong := case.no_number(formula.setting)):
-            raise InputError(Problem(formula.source, f"{wrong} is true/false or a category, not a number", path=name))
-        try:
-            case.value(name)
-        except NoValue as error:
-            if "is defined by itself" in str(error):
-                raise InputError(Problem(formula.source, str(error), path=name)) from None
-    return binding
 
 
 def _under(chosen: Selection, preset: PresetSpec | None) -> Selection:

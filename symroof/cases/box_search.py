@@ -31,6 +31,8 @@ STEPS = 2**26
 """Points of the lattice along an axis; along one that counts things, the whole numbers."""
 GRID = {1: 257, 2: 65, 3: 17, 4: 9, 5: 5}
 """Points of the first grid along each axis, by the number of axes."""
+ALONE = 4097
+"""Points of the first grid along the only axis, where it counts things: roundings make teeth of a few steps each."""
 ZOOM = {1: 33, 2: 17, 3: 9, 4: 5, 5: 5}
 """Points of the grids around a peak."""
 PEAKS = 2
@@ -41,6 +43,8 @@ OVERHEAD = 200
 """Numbers that NumPy computes in the time of one call."""
 EXACTLY = 500
 """Numbers that NumPy computes in the time of one exact operation."""
+ONE_CASE = 200_000
+"""Numbers that NumPy computes in the time of one case, worked out exactly."""
 CORNERS = ""
 """The name of the axis along which inputs move from corner to corner."""
 WINDOWS = 24
@@ -108,6 +112,10 @@ class BoxSearch:
             raise NotWorkedOut from None
         finally:
             self.budget.left -= before - max(self._spending.left, 0)
+        return self._point(place)
+
+    def _point(self, place: Place) -> dict[str, Fraction]:
+        """The inputs at a place."""
         point = {name: axis.at(step) for (name, axis), step in zip(self.axes.items(), place, strict=False)}
         return point | dict(self.corners[place[-1]]) if self.corners else point
 
@@ -120,12 +128,12 @@ class BoxSearch:
         return 0 if value == self.axes[name].low else self.axes[name].steps
 
     def _highest(self, tree: Tree, sign: int, pinned: tuple[int | None, ...]) -> Place:
-        points = GRID[len(self._axes)]
+        points = ALONE if len(self._axes) == 1 and all(axis.steps != STEPS for axis in self._axes.values()) else GRID[len(self._axes)]
         grid = tuple(axis.between(0, axis.steps, points) for axis in self._axes.values())  # the same for all formulas: they share its values
         whole = self._at(tree, grid)
         held = tuple(slice(None) if at is None else slice(0, 1) if at == 0 else slice(-1, None) for at in pinned)
         values, seen = sign * whole[held], tuple(steps if at is None else (at,) for steps, at in zip(grid, pinned, strict=True))
-        if (none := _without_value(values, seen)) is not None:
+        if (none := self._without_value(tree, sign, values, seen)) is not None:
             return none
         free = sum(at is None for name, at in zip(self._axes, pinned, strict=True) if name != CORNERS)
         ends = []
@@ -141,7 +149,7 @@ class BoxSearch:
         for _ in range(ROUNDS):
             window = tuple(axis.around(at, span, points) for axis, at, span in zip(self._axes.values(), centre, spans, strict=True))
             values = sign * self._at(tree, window)
-            if (none := _without_value(values, window)) is not None:
+            if (none := self._without_value(tree, sign, values, window)) is not None:
                 return np.inf, none
             inner = np.unravel_index(int(np.argmax(values)), values.shape)
             reached = tuple(steps[i] for steps, i in zip(window, inner, strict=True))
@@ -161,6 +169,20 @@ class BoxSearch:
         return all(not span or at in (0, axis.steps) for axis, at, span in zip(self._axes.values(), place, spans, strict=True))
 
     # ---------------------------------------------------------------------------------------------------- values
+
+    def _without_value(self, tree: Tree, sign: int, values: Array, window: Window) -> Place | None:
+        """A place of the grid where there is no value; None where every place has one, exact ones where floats have none (sums of very many terms)."""
+        for flat in np.flatnonzero(np.isnan(values)):
+            inner = np.unravel_index(int(flat), values.shape)
+            place = tuple(steps[i] for steps, i in zip(window, inner, strict=True))
+            self._spending.spend(ONE_CASE)
+            try:
+                values[inner] = sign * float(self.case.changed(self._point(place)).evaluate(tree))
+            except NotWorkedOut:
+                raise
+            except NoValue:
+                return place
+        return None
 
     def _at(self, tree: Tree, window: Window) -> Array:
         """The floats of a formula over a grid, NaN where it has no value."""
@@ -236,14 +258,6 @@ class BoxSearch:
 def _widest(steps: Sequence[int]) -> int:
     """The widest gap between neighbours; 0 for a single step."""
     return max((b - a for a, b in itertools.pairwise(steps)), default=0)
-
-
-def _without_value(values: Array, window: Window) -> Place | None:
-    """A place of the grid where there is no value; None where every place has one."""
-    none = np.isnan(values)
-    if not none.any():
-        return None
-    return tuple(steps[i] for steps, i in zip(window, np.unravel_index(int(np.argmax(none)), values.shape), strict=True))
 
 
 def _peaks(values: Array) -> Iterator[Place]:

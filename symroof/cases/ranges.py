@@ -20,7 +20,7 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
-from symroof.theory.case import Case
+from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantity import Search
 from symroof.theory.theory import UnknownName
@@ -35,6 +35,8 @@ Direction = int | None
 
 
 MOST_CORNERS = 1024
+FEWEST = Fraction(1, 10**9)
+"""The least that a searched value may be beside 0: a rate may keep far less than one request busy."""
 
 
 def _combined(directions: Iterable[Direction]) -> Direction:
@@ -67,6 +69,8 @@ class Ranges:
     stored: Collection[str] = ()
     like: Ranges | None = None
     """The ranges of a case that differs from this one in a few values, ``stored`` ones or those at efficiencies: they share what is lowered for a search."""
+    depth: int = 0
+    """How many changes of inputs these ranges are inside of."""
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
     _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
     _signs: dict[Tree, bool] = field(default_factory=dict)
@@ -171,14 +175,20 @@ class Ranges:
         return value
 
     def inside(self, changes: Mapping[str, tuple[Fraction, Fraction]], index: str = "") -> Ranges:
-        """The same ranges with some more names that vary: the context over the steps of a response, or the ``index`` of a sum."""
+        """The same ranges with some more names that vary: the context over the steps of a response, or the ``index`` of a sum.
+
+        Raises:
+            NotWorkedOut: given formulas lead to ever more changed inputs.
+        """
         key = tuple(sorted(changes.items()))
         if key not in self._inner:
+            if self.depth >= MOST_CHANGES:
+                raise NotWorkedOut
             still = {name: low for name, (low, high) in changes.items() if low == high}
             box = {name: span for name, span in {**self.box, **changes}.items() if name not in still}
             running = {name for name in box if name == index and all(end.denominator == 1 for end in box[name])}
             whole = (self._whole - changes.keys()) | running
-            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget, whole, self.measured)
+            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget, whole, self.measured, depth=self.depth + 1)
         return self._inner[key]
 
     # ------------------------------------------------------------------------------------------ which way it moves
@@ -247,7 +257,8 @@ class Ranges:
     def _searched(self, search: Search, by: str) -> Direction:
         """A value that is searched moves as its end does, and as what decides it: more room, or a condition that holds for longer."""
         body, high = parse(search.body), parse(search.high)
-        over = self.inside({search.unknown: (Fraction(1), max(self.bounds(high)[1], Fraction(1)))})
+        least = FEWEST if search.kind == "fixed" else Fraction(1)
+        over = self.inside({search.unknown: (least, max(self.bounds(high)[1], least))})
         return _combined([over.direction(body, by), self.direction(high, by)])
 
     def _apart(self, name: str, by: str) -> bool:
@@ -379,6 +390,7 @@ class Ranges:
         """Whether a formula cannot be negative, as far as its shape shows."""
         known = self._signs.get(tree)
         if known is None:
+            self._signs[tree] = False  # while it is worked out: a circle of given formulas shows nothing
             known = self._signs[tree] = self._nonnegative(tree)
         return known
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -40,10 +41,21 @@ class Given:
     measured: bool = False
 
 
+COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "prompt_pieces", "group_pieces")
+"""Names that sums run up to: between whole numbers the sums have no value."""
+
+
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
-    if isinstance(setting, Span):
-        return Num(setting.middle, dimension(name, own))
-    return setting
+    """The value at which a case stands: of a range its middle, a whole number where sums run up to it.
+
+    >>> middle(Span(Fraction(100), Fraction(301), "100..301"), "output").value, middle(Span(Fraction(1), Fraction(2), "1..2"), "batch").value
+    (Fraction(200, 1), Fraction(3, 2))
+    """
+    if not isinstance(setting, Span):
+        return setting
+    between = setting.middle
+    whole = base_name(name) in COUNTS_OF_TERMS and setting.low.denominator == 1
+    return Num(Fraction(math.floor(between)) if whole else between, dimension(name, own))
 
 
 def dimension(name: str, own: Declarations = NONE) -> Dimension:
@@ -230,8 +242,14 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
 
     Raises:
-        InputError: ``tp`` neither divides the key and value heads nor is a multiple of them; a degree that is not whole.
+        InputError: ``tp`` neither divides the key and value heads nor is a multiple of them; a degree that is not whole, or a range: each is another
+            layout, and few of the numbers between two are permitted.
     """
+    for name in DEGREES:
+        if name in given and isinstance(ends := given[name].setting, Span):
+            values = [str(2**k) for k in range(10) if ends.low <= 2**k <= ends.high]
+            hint = f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
+            raise InputError(Problem(given[name].source, f"{name} is a range; a number of devices is one, or a list", path=name, hint=hint))
     degrees = {name: number for name in DEGREES if (number := _number(given, name)) is not None}
     for name, degree in degrees.items():
         if degree.denominator != 1 or degree < 1:
@@ -247,6 +265,11 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     batch, pp = _number(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
     if batch < pp:
         warnings.append(f"batch {batch} is less than pp {pp}: stages stand idle in a decode step")
+    layers = sum((_number(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"), Fraction(0))
+    if layers and pp > layers:
+        warnings.append(f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one")
+    if layers and degrees.get("ep", Fraction(1)) > 1 and not any(base_name(name) == "n_experts" for name in given):
+        warnings.append(f"ep {degrees['ep']} has no effect: the model has no experts")
 
 
 def _number(given: Mapping[str, Given], name: str) -> Fraction | None:

@@ -77,7 +77,8 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     except ValueError as error:
         if not (formulas and isinstance(value, str)) or "is needed" in str(error) or PLAIN_QUANTITY.match(value):
             raise
-        return _formula(symbol, value, error, own)
+        tree = _formula(symbol, value, error, own)
+        return in_domain(symbol, tree) if isinstance(tree, Num) else tree
     return in_domain(symbol, Num(read.value, symbol.dimension))
 
 
@@ -93,8 +94,8 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     return value
 
 
-PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(?:[^*^()/\\{$]|/(?!\s*[\d.]))*$")
-"""A text that begins with a number and multiplies nothing, neither by a sign nor by letters side by side: a quantity, never a formula."""
+PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(?:[^*^()/\\{$+-]|(?<=[eE])[-+]|/(?!\s*[\d.]))*$")
+"""A text that begins with a number and neither adds nor multiplies, by a sign or by letters side by side: a quantity, never a formula."""
 
 
 def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Tree:

@@ -13,6 +13,7 @@ from symroof.formula import build
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
+from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, mentions, names
 from symroof.theory.defaults import Missing, NotClosed, default_of
@@ -185,6 +186,8 @@ class Case:
         """The value of the searched input, with its slope where an input of this case moves."""
         body, standing = parse(search.body), self._standing()
         high = evaluate(parse(search.high), self)
+        if isinstance(high, Piecewise):
+            raise NotPolynomial("a search that moves with the index of a sum")
         if standing is self:
             return (most if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
         value = standing.value(name)

@@ -53,11 +53,11 @@ def test_crossings_at_corners_are_those_of_studies_without_ranges(equation, unkn
 @pytest.mark.parametrize(
     ("equation", "unknown"), [("itl = itl_target", "context"), ("itl = itl_target", "step_overhead"), ("itl_last = itl_target", "mem_bandwidth")]
 )
-def test_a_range_of_devices_has_other_formulas_at_each_corner(equation, unknown):
-    """Two and eight devices: on eight a layer waits for links as well."""
-    spans = {"tp": ("2", "8"), "mbu": ("0.5", "0.9")}
-    solution = solve(equation, ranged(CHUNKED, spans), unknown)
-    expected = [solve(equation, answers, unknown).values for answers in alone(CHUNKED, spans)]
+def test_a_range_of_heads_has_other_formulas_at_each_corner(equation, unknown):
+    """Four and sixteen heads of the cache on eight devices: four are copied."""
+    case, spans = CHUNKED | {"tp": 8}, {"n_kv_heads": ("4", "16"), "mbu": ("0.5", "0.9")}
+    solution = solve(equation, ranged(case, spans), unknown)
+    expected = [solve(equation, answers, unknown).values for answers in alone(case, spans)]
     assert all(abs(here[0] - there[0]) <= there[0] / 10**17 for here, there in zip(at_corners(solution), expected, strict=True))
     assert len(set(expected)) == 4
 

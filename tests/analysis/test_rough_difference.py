@@ -54,8 +54,8 @@ def test_plain_numbers_are_unknowns_together(plain, ranged):
     within = RoughDifferences.of("batch", ranged)
     assert set(within.inputs) == {"batch", "mbu", "mfu"} and within.ranged
     assert RoughDifferences.of("mem_bandwidth", ranged).ranged
-    devices = Study(**ROOFS, tp="1..4").first
-    assert RoughDifferences.of("batch", devices).inputs == ("batch",) and not RoughDifferences.of("batch", devices).ranged
+    nodes = Study(**ROOFS, node_devices="1..4").first
+    assert RoughDifferences.of("batch", nodes).inputs == ("batch",) and not RoughDifferences.of("batch", nodes).ranged
 
 
 def test_many_places_at_once(ranged):

@@ -44,6 +44,7 @@ STUDIES = {
     "a total that kinds of layer follow": ("gemma-2-9b", {}, {"kv_bytes_per_token": (10**4, 3 * 10**5)}, {"tp": 4}, 500),
     "a total that devices follow": ("llama-3-8b", {}, {"decode_bytes": (10**10, 3 * 10**10), "mbu": MBU}, {"tp": 4}, 500),
     "a batch that follows the prompt": ("mixtral-8x7b", {}, {"prompt": (100, 3000), "mfu": MFU}, {"batch": "floor(100000/prompt)", "hit_rate": "1/4"}, 60),
+    "a batch that memory decides": ("llama-3-8b", {}, {"prompt": (500, 3000)}, {"batch": "concurrency"}, 500),
 }
 """Model, switches, box, other values, random points; a text is a formula."""
 
@@ -135,6 +136,24 @@ def test_labels_and_truths_are_those_that_occur(study):
         said = ranges.truths(formula) if isinstance(formula, Compare) else ranges.labels(formula)
         assert set(said) == {value_at(bound, point, name) for point in points}, name
         assert isinstance(formula, (Compare, Largest))
+
+
+def test_a_range_that_begins_where_only_exact_sums_have_a_value():
+    """A prompt read token by token takes more steps than floats add up: the range of a time once stood still at its first chunk."""
+    answers = Study("gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41").first
+    for name in ("chunked_ttft", "prompt_steps_time", "pieces_time", "loaded_ttft"):
+        values = [value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)]
+        result = answers.result(name)
+        assert (result.low, result.high) == (min(values), max(values)) and result.low < result.high
+
+
+def test_a_rate_that_keeps_less_than_a_request_busy():
+    """At such a batch other arms win than from one request on, where nothing moves with the bandwidth."""
+    case = {"prompt": 30000, "output": 2, "batch": 100, "tp": 8, "arrival_rate": "0.2/s", "chunk": 2000}
+    answers = Study("mistral-7b-v0.1", "h200", **case, mbu="0.3..0.9").first
+    result = answers.result("busy_batch")
+    ends = [Study("mistral-7b-v0.1", "h200", **case, mbu=mbu).value("busy_batch") for mbu in ("0.3", "0.9")]
+    assert (float(result.high), float(result.low)) == pytest.approx(ends) and ends[0] == pytest.approx(3 * ends[1], rel=0.01)
 
 
 def test_some_studies_move_labels_and_truths():

@@ -134,7 +134,7 @@ def test_assume_turns_one_switch():
     ("given", "title"),
     [
         (("--prompt", "8*batch", "--batch", "500"), "batch 500, prompt 4,000"),
-        (("--prompt", "700", "--batch", "prompt/3"), "batch 700/3, prompt 700"),
+        (("--prompt", "700", "--batch", "prompt/35"), "batch 20, prompt 700"),
         (("--prompt", "1000*batch", "--batch", "1..8"), "batch 1 to 8, prompt 1000*batch"),
     ],
 )
@@ -154,3 +154,8 @@ def test_a_folder_hides_no_study_of_the_catalogue(tmp_path, monkeypatch):
     assert "Llama 3 8B" in good("eval", "llama-3-8b-chat").out
     assert "slip: genz" in good("diff", "llama-3-8b-chat", "genz").out
     assert "is a directory, not a file" in call("eval", "other").err
+
+
+def test_an_assumption_given_twice():
+    result = call("eval", *H100, "--assume", "queue=mg1", "--assume", "queue=md1")
+    assert result.code == 2 and "queue is mg1 and md1; a case takes one" in result.err

@@ -1,0 +1,86 @@
+"""Formulas set as values: what they come to must be a value that could have been written as a number."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from symroof.cases.quantity_result import as_written
+from symroof.cases.spec_values import Given, check_degrees, check_prefix
+from symroof.errors import InputError, Problem
+from symroof.formula.evaluate import NoValue
+from symroof.formula.text import text
+from symroof.formula.tree import Num
+from symroof.specs.fields import Span
+from symroof.specs.input_values import in_domain
+from symroof.theory.case import Case
+
+Ends = Mapping[str, tuple[Fraction, Fraction]]
+
+MOST_POINTS = 64
+"""Corners of the ranges at which formulas are checked."""
+
+
+def check_formulas(made: Callable[[], Case], given: Mapping[str, Given], box: Ends) -> None:
+    """Formulas must be numbers, not lead back to themselves, and come to values that their names may have: with the ranges at their middle and at
+    every corner.
+
+    Raises:
+        InputError: one does not.
+    """
+    formulas = {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span))}
+    if not formulas:
+        return
+    case = made()
+    for name, formula in formulas.items():
+        if wrong := case.no_number(formula.setting):  # type: ignore[arg-type]
+            raise InputError(Problem(formula.source, f"{wrong} is true/false or a category, not a number", path=name))
+    moving = {name: ends for name, ends in box.items() if any(name in case.ancestry(own) for own in formulas)}
+    for point in itertools.islice(_points(moving), MOST_POINTS):
+        there = case.changed(point) if point else case
+        known = {name: replace(formula, setting=_checked(name, formula, there, point)) for name, formula in formulas.items() if _known(name, formula, there)}
+        numbers = {name: replace(value, setting=Num(there.value(name))) if name in box else value for name, value in given.items()}
+        check_prefix(numbers | known)
+        check_degrees(numbers | known, [])
+
+
+def _points(ends: Ends) -> Iterator[dict[str, Fraction]]:
+    """Where the ranges stand: at their middle, and at every corner."""
+    yield {}
+    if ends:
+        yield from (dict(zip(ends, corner, strict=True)) for corner in itertools.product(*ends.values()))
+
+
+def _known(name: str, formula: Given, case: Case) -> bool:
+    """Whether a formula has a value: where one that it needs is missing, what follows says so.
+
+    Raises:
+        InputError: it leads back to itself.
+    """
+    try:
+        case.value(name)
+    except NoValue as error:
+        if "is defined by itself" in str(error):
+            raise InputError(Problem(formula.source, str(error), path=name)) from None
+        return False
+    return True
+
+
+def _checked(name: str, formula: Given, case: Case, point: Mapping[str, Fraction]) -> Num:
+    """What a formula comes to, a value that its name may have."""
+    symbol = case.theory.symbol(name)
+    value = Num(Fraction(case.value(name)), symbol.dimension)
+    if formula.definition or symbol.signed:
+        return value
+    try:
+        in_domain(symbol, value)
+    except ValueError as error:
+        where = [f"{key} is {as_written(key, Num(end))}" for key, end in point.items()]
+        at = f" where {' and '.join(where)}" if where else ""
+        written = text(formula.setting)  # type: ignore[arg-type]
+        hint = f"ceil({written}) or floor({written})" if "whole" in str(error) else ""
+        message = f"{written} is {as_written(name, value)}{at}, but {name} {error}"
+        raise InputError(Problem(formula.source, message, path=name, hint=hint)) from None
+    return value
