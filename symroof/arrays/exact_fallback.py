@@ -135,10 +135,13 @@ def mend(values: Values, name: str, result: Any, spend: Callable[[], None] | Non
 
 def _size_of(values: Values, name: str, least: bool) -> float:
     """The size of a name over all places: of a sum that stands under it that of its terms, which may cancel."""
-    operation = values.graph.operations.get(name)
-    if least or operation is None or operation.kind not in SUMS:
-        return size(values.name(name), least)
-    return max(magnitude(arg, lambda inner, smallest: _size_of(values, inner, smallest)) for arg in operation.args)
+    if (name, least) not in values.sizes:
+        operation = values.graph.operations.get(name)
+        if least or operation is None or operation.kind not in SUMS:
+            values.sizes[name, least] = size(values.name(name), least)
+        else:
+            values.sizes[name, least] = max(magnitude(arg, lambda inner, smallest: _size_of(values, inner, smallest)) for arg in operation.args)
+    return values.sizes[name, least]
 
 
 def _magnitudes(values: Values, form: Form) -> Any:

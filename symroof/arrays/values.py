@@ -10,8 +10,8 @@ Fraction(2, 1)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,8 +20,26 @@ import numpy as np
 from symroof.arrays.graph import Form, Graph
 from symroof.arrays.kernels import ARRAYS, EXACT, SEARCHES, Kernel, inverted
 from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, place_chosen
-from symroof.formula.polynomial import Polynomial
+from symroof.formula.polynomial import Monomial, Polynomial
 from symroof.theory.search import fixed_point, most
+
+
+LARGEST_LOOP = 5000
+"""Points up to which a search remembers what does not move: over more, NumPy itself takes the time, and there may be much to remember."""
+
+
+@dataclass
+class Loop:
+    """What a search over a name works out once, though it asks in every turn: of each polynomial the parts that do not move."""
+
+    moving: frozenset[str]
+    forms: dict[Form, list[tuple[Any, Monomial]]] = field(default_factory=dict)
+    """Each polynomial as the parts that do not move, and what each is multiplied by."""
+    inner: dict[frozenset[str], Loop] = field(default_factory=dict)
+
+    def within(self, names: Iterable[str]) -> Loop:
+        """The loop where some more names move: the steps of a sum."""
+        return self.inner.setdefault(moving := self.moving.union(names), Loop(moving))
 
 
 @dataclass
@@ -35,6 +53,9 @@ class Values:
     inverse: Callable[[Any], Any]
     mend: Callable[[Values, str, Any], Any] | None = None
     """Puts right what floats cannot decide: the values, the name of the operation, what it came to."""
+    loop: Loop | None = None
+    sizes: dict[tuple[str, bool], float] = field(default_factory=dict)
+    """How large (with True how small) names get, as far as the mend has asked."""
     _raised: dict[tuple[str, int], Any] = field(default_factory=dict)
 
     def name(self, name: str) -> Any:
@@ -59,18 +80,46 @@ class Values:
     def form(self, form: Form | Polynomial) -> Any:
         """The value of a polynomial."""
         form = form if isinstance(form, Form) else Form(form.items())
-        total: Any = None
+        if self.loop is not None:
+            return self._looped(form, self.loop)
+        total, known = None, self.point
         for monomial, coefficient in form if self.number is Fraction else form.floats:
             term: Any = coefficient
             for name, exponent in monomial:
-                term = term * self.raised(name, exponent)
+                if exponent == 1:  # looked up here: most of the time goes into this loop
+                    term = term * (known[name] if name in known else self.name(name))
+                else:
+                    term = term * self.raised(name, exponent)
             total = term if total is None else total + term
         return self.number(Fraction(0)) if total is None else total
 
+    def _looped(self, form: Form, loop: Loop) -> Any:
+        """The value of a polynomial in a loop, from the parts that do not move."""
+        parts = loop.forms.get(form)
+        if parts is None:
+            parts = loop.forms[form] = self._parts(form, loop.moving)
+        total, known = 0.0, self.point
+        for still, monomial in parts:
+            term = still
+            for name, exponent in monomial:
+                term = term * ((known[name] if name in known else self.name(name)) if exponent == 1 else self.raised(name, exponent))
+            total = total + term
+        return total
+
+    def _parts(self, form: Form, moving: frozenset[str]) -> list[tuple[Any, Monomial]]:
+        """A polynomial by what moves in it, the sums of all else as numbers."""
+        parts: dict[Monomial, Any] = {}
+        for monomial, coefficient in form.floats:
+            moves = tuple(factor for factor in monomial if self.graph.reach(factor[0]) & moving)
+            still: Any = coefficient
+            for name, exponent in monomial:
+                if (name, exponent) not in moves:
+                    still = still * (self.name(name) if exponent == 1 else self.raised(name, exponent))
+            parts[moves] = parts[moves] + still if moves in parts else still
+        return [(still, moves) for moves, still in parts.items()]
+
     def raised(self, name: str, exponent: int) -> Any:
-        """A power of a name."""
-        if exponent == 1:
-            return self.name(name)
+        """A power of a name other than itself."""
         if (name, exponent) not in self._raised:
             base = self.name(name)
             whole = base if abs(exponent) == 1 else base ** abs(exponent)
@@ -80,7 +129,8 @@ class Values:
     def at(self, changes: Mapping[str, Any]) -> Values:
         """The same inputs with others beside them: the step of a sum."""
         moved = {name: value for name, value in self.point.items() if not self.graph.reach(name) & changes.keys()}
-        return Values(self.graph, {**moved, **changes}, self.kernels, self.number, self.inverse, self.mend)
+        loop = self.loop.within(changes) if self.loop is not None else None
+        return Values(self.graph, {**moved, **changes}, self.kernels, self.number, self.inverse, self.mend, loop)
 
     def _searched(self, kind: str, args: tuple[Form, ...], unknown: str) -> Any:
         """The value of an unknown up to the last argument at which it equals the first, or the largest whole one at which the first is 1."""
@@ -88,10 +138,13 @@ class Values:
         self._settle(body, frozenset((unknown,)))
 
         def at(x: Any) -> Any:
-            return self.at({unknown: x}).form(body)
+            return turn.at({unknown: x}).form(body)
 
+        turn = self
         if isinstance(high, Fraction):
             return fixed_point(at, high) if kind == "fixed" else most(at, high)
+        if max(map(np.size, self.point.values())) <= LARGEST_LOOP:
+            turn = replace(self, loop=Loop(frozenset()), sizes={}, _raised={})
         return SEARCHES[kind](at, np.asarray(high, dtype=float))
 
     def _chosen(self, args: tuple[Form, ...]) -> Any:

@@ -269,7 +269,9 @@ def _peaks(values: Array) -> Iterator[Place]:
                 a, b = (tuple(part if k == axis else slice(None) for k in range(values.ndim)) for part in (here, there))
                 peak[a] &= values[a] >= values[b]
     order = np.argsort(np.where(peak, -values, np.inf), axis=None, kind="stable")
+    taken: list[Place] = []
     for flat in order[:PEAKS]:
-        place = np.unravel_index(int(flat), values.shape)
-        if peak[place]:
-            yield tuple(map(int, place))
+        place = tuple(int(i) for i in np.unravel_index(int(flat), values.shape))
+        if peak[place] and not any(all(abs(a - b) <= 1 for a, b in zip(place, other, strict=True)) for other in taken):  # beside one is the same peak
+            taken.append(place)
+            yield place

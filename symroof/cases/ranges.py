@@ -291,6 +291,8 @@ class Ranges:
 
     def _wide(self, tree: Tree) -> tuple[Fraction, Fraction]:
         """Two numbers that every value of a formula lies between: its bounds, or, without a search for them, sums and products of those of its parts."""
+        if isinstance(tree, Name) and (search := self.case.search(tree.name, self.box)) and search.kind == "fixed":
+            return FEWEST, self.bounds(parse(search.high))[1]
         if not isinstance(tree, Add | Neg | Mul) or all(self.direction(tree, name) is not None for name in self.box):
             return self.bounds(tree)
         if isinstance(tree, Neg):
