@@ -23,7 +23,6 @@ from symroof.formula.evaluate import MOST_TERMS, NoValue, divide, place_chosen
 from symroof.formula.polynomial import Monomial, Polynomial
 from symroof.theory.search import fixed_point, most
 
-
 LARGEST_LOOP = 5000
 """Points up to which a search remembers what does not move: over more, NumPy itself takes the time, and there may be much to remember."""
 
@@ -33,8 +32,8 @@ class Loop:
     """What a search over a name works out once, though it asks in every turn: of each polynomial the parts that do not move."""
 
     moving: frozenset[str]
-    forms: dict[Form, list[tuple[Any, Monomial]]] = field(default_factory=dict)
-    """Each polynomial as the parts that do not move, and what each is multiplied by."""
+    forms: dict[int, tuple[Form, list[tuple[Any, Monomial]]]] = field(default_factory=dict)
+    """Each polynomial, by its identity, as the parts that do not move and what each is multiplied by: equal ones are compared term by term."""
     inner: dict[frozenset[str], Loop] = field(default_factory=dict)
 
     def within(self, names: Iterable[str]) -> Loop:
@@ -86,20 +85,17 @@ class Values:
         for monomial, coefficient in form if self.number is Fraction else form.floats:
             term: Any = coefficient
             for name, exponent in monomial:
-                if exponent == 1:  # looked up here: most of the time goes into this loop
-                    term = term * (known[name] if name in known else self.name(name))
-                else:
-                    term = term * self.raised(name, exponent)
+                # names are looked up here: most of the time goes into this loop
+                term = term * ((known[name] if name in known else self.name(name)) if exponent == 1 else self.raised(name, exponent))
             total = term if total is None else total + term
         return self.number(Fraction(0)) if total is None else total
 
     def _looped(self, form: Form, loop: Loop) -> Any:
         """The value of a polynomial in a loop, from the parts that do not move."""
-        parts = loop.forms.get(form)
-        if parts is None:
-            parts = loop.forms[form] = self._parts(form, loop.moving)
+        if id(form) not in loop.forms:
+            loop.forms[id(form)] = form, self._parts(form, loop.moving)
         total, known = 0.0, self.point
-        for still, monomial in parts:
+        for still, monomial in loop.forms[id(form)][1]:
             term = still
             for name, exponent in monomial:
                 term = term * ((known[name] if name in known else self.name(name)) if exponent == 1 else self.raised(name, exponent))

@@ -156,6 +156,10 @@ class Binding:
         ends = {name: Num(paced(box[name], name)[fast], dimension(name)) for name in box}
         return replace(self, given=self.given | {name: replace(self.given[name], setting=end) for name, end in ends.items()})
 
+    def between_corners(self) -> Binding:
+        """The same binding with ranges from corner to corner where more than efficiencies are ranges: a search of each takes too long for many cases."""
+        return self if self.box().keys() <= {*AT_PEAK, *COSTS} else replace(self, searched=False)
+
     def at_peak(self) -> Binding | None:
         """The same binding with every efficiency at the peak; None where it stands there."""
         given = at_peak(self.given)

@@ -203,7 +203,7 @@ class BoxSearch:
         return {name: np.array(float(self.case.value(name))) for name in self._builder.inputs} | inputs
 
     def _mended(self, values: Values, name: str, result: Any) -> Any:
-        self._spending.spend(int(np.size(result)) + OVERHEAD)
+        self._spending.spend(result.size + OVERHEAD if isinstance(result, np.ndarray) else OVERHEAD + 1)
         mended = mend(values, name, result, lambda: self._spending.spend(EXACTLY))
         self._spending.spend(0)  # a point that was not worked out looks like one without a value
         return mended

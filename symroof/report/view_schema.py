@@ -117,6 +117,7 @@ INSIDE: dict[str, dict[str, Field]] = {
             "one change at a time: the keys of a case, kind and label of the change, gain, bounds at the peak, fits (a truth), shown_fits, "
             "and passes: whether it fits and meets every target, null where it does with ranges at their middle and not throughout",
         ),
+        "at_corners": (TRUTH, "whether ranges of the alternatives are evaluated at their corners"),
         "good": ("objects", "those that fit and meet every target, ranges at their middle where the case itself does not"),
         "fitting": ("objects", "those that fit"),
         "ridge_batch": ("object", "the batch at which decode becomes compute-bound: shown, exists, memory, number"),

@@ -46,6 +46,7 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
         "decode_intensity": in_prose(subject, "decode_intensity"),
         "ridge": in_prose(subject, "effective_ridge"),
         "alternatives": tried,
+        "at_corners": not subject.binding.between_corners().searched,
         "good": [entry for entry in tried if entry["passes"] in enough],
         "fitting": [entry for entry in tried if entry["fits"]],
         "ridge_batch": _solved("batch_to_ridge", subject),
@@ -115,7 +116,7 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     own = case_row(subject)
     for kind, label, binding in _changes(study, subject):
-        changed = Answers(binding, like=subject)
+        changed = Answers(binding.between_corners(), like=subject)
         row = case_row(changed)
         if all(row[name] == own[name] for name in ("memory", "ttft", "itl", "rate")):
             continue  # a change that changes nothing here is no advice

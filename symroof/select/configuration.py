@@ -15,7 +15,7 @@ from symroof.cases.quantity_result import Result
 from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screened_group import CLOSE, Screened
-from symroof.select.screening import EFFICIENCIES, screened
+from symroof.select.screening import screened
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -206,17 +206,12 @@ class Configuration:
 
 def judged(cases: Sequence[Answers], listed: bool, track: Track = untracked) -> list[Configuration]:
     """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
-    cases = [_between_corners(answers) for answers in cases]
+    cases = [answers if (between := answers.binding.between_corners()) is answers.binding else Answers(between) for answers in cases]
     screenings = screened(cases)
     ranged = [place for place, answers in enumerate(cases) if screenings[place] is None and answers.binding.box()]
     for place, screening in zip(ranged, screened_over_ranges([cases[place] for place in ranged], varied), strict=True):
         screenings[place] = screening
     return [_judged(answers, listed, screenings[i]) for i, answers in enumerate(track(cases, "judging configurations"))]
-
-
-def _between_corners(answers: Answers) -> Answers:
-    """The case with ranges from corner to corner, as it is judged, where more than efficiencies are ranges: a search of each takes too long for many."""
-    return answers if answers.binding.box().keys() <= EFFICIENCIES else Answers(replace(answers.binding, searched=False))
 
 
 def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Configuration:
