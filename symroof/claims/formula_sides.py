@@ -154,7 +154,7 @@ class Sides:
         """A formula over inputs and the names where expansion stops; any other name that the claim sets stands as its number, and
         one that is unset and does not matter as its default."""
         case = self.answers.case
-        whole = self.expanded(tree, stops)
+        whole = self.expanded(tree, stops.union(name for name, _ in self.alike))
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         put: dict[str, Tree] = {}
         for name in names(whole):

@@ -23,6 +23,8 @@ from symroof.formula.text import text
 from symroof.formula.tree import Call, Num, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.defaults import Missing
+from symroof.theory.layout import DEGREES
+from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL
 from symroof.theory.theory import UnknownName
 
@@ -173,7 +175,9 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     own = levels[0].own
     stands = Judgement(claim, "exact", claim.formula or "", sides.derived_text())
     if own.verdict == "equal":
-        return stands
+        return replace(stands, reason=f"at {taken}") if (taken := _default_case(sides)) else stands
+    if not names(sides.claimed) and sides.in_numbers() == 1:
+        return replace(stands, reason="in the numbers of this case")
     if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
         return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
     if straightened := _but_for_bends(stands, sides):
@@ -183,9 +187,11 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         return wide
     ratio, limit = sides.in_numbers(), tolerance_of(claim)
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
-        levels.append(Level(f"detail {detail}", Sides(under(claim, {"assume": {"detail": detail}}))))
-        if (own.verdict != "dimension" or sides.stated_widths) and not _near(ratio, limit) and levels[-1].equal:
-            return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {_shortened(str(own))}")
+        plain = under(claim, {"assume": {"detail": detail}})
+        for alike in ((), (ALL_ACTIVE,)) if ALL_ACTIVE[1] in names(sides.claimed) else ((),):
+            levels.append(Level(", with ".join(filter(None, (f"detail {detail}", _identity_text(alike)))), Sides(plain, alike)))
+            if (own.verdict != "dimension" or sides.stated_widths) and not _near(ratio, limit) and levels[-1].equal:
+                return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {_shortened(str(own))}")
     assumed = sides.identities or IDENTITIES[:1]
     if IDENTITIES[0] in assumed and IDENTITIES[0][0] in names(sides.claimed):
         alike = [(one.label, Sides(one.sides.claim, assumed)) for one in levels if not one.equal]
@@ -195,6 +201,18 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         needs = ", ".join(filter(None, ("prompt + 1 taken as prompt", long.label)))
         return replace(stands, verdict="conditional", needs=(needs,), reason=f"holds where {needs}; {_shortened(str(own))}")
     return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
+
+
+ALL_ACTIVE = ("params", "active_params")
+"""What texts about dense models take for one number: a table that is only looked up multiplies nothing."""
+
+
+def _default_case(sides: Sides) -> str:
+    """The defaults that a formula takes for granted which its quantity depends on: one request, one device. Empty where there are none."""
+    unstated = {"batch": "a batch of 1"} if "batch" in names(sides.derived) else {}
+    unstated |= {"tp": "one device"} if (sides.claim.quantity or "").endswith("_per_device") else {}
+    stated = {*names(sides.claimed), *map(printed_name, sides.claim.given)}
+    return " on ".join(words for name, words in unstated.items() if name not in stated and not ({*DEGREES} & stated and name == "tp"))
 
 
 ROUNDED = {"floor": "it is not rounded down to a whole number", "ceil": "it is not rounded up to a whole number"}

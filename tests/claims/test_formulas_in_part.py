@@ -99,3 +99,38 @@ def test_requests_are_not_tokens():
         judge(ClaimSpec(id="c", quantity="decode_throughput", value=value, given=given)).verdict for value in ("1,385 requests/s", "1,385 tokens/s", "1385")
     ]
     assert verdicts == ["wrong", "rounded", "rounded"]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula", "given", "said"),
+    [
+        ("kv_cache_bytes", "context*kv_bytes_per_token", {}, "at a batch of 1"),
+        ("kv_cache_bytes", "batch*context*kv_bytes_per_token", {}, ""),
+        ("kv_cache_bytes", "context*kv_bytes_per_token", {"batch": 1}, ""),
+        ("decode_throughput", "1/itl", {}, "at a batch of 1"),
+        ("weight_bytes_per_device", "weight_bytes", {}, "at one device"),
+        ("weight_bytes_per_device", "weight_bytes/tp", {}, ""),
+        ("kv_cache_bytes_per_device", "kv_cache_bytes", {"batch": 8}, "at one device"),
+        ("weight_bytes", "params*weight_bytes_per_param", {}, ""),
+    ],
+)
+def test_a_formula_that_forgets_the_batch_or_the_devices_is_told_what_it_stands_at(quantity, formula, given, said):
+    judgement = judged(quantity, formula, **given)
+    assert (judgement.verdict, judgement.reason) == ("exact", said)
+
+
+def test_a_number_in_place_of_a_formula_is_that_of_the_case():
+    """Keys and values of 32 layers, 8 heads of 128, 2 bytes each."""
+    assert judged("kv_bytes_per_token", f"{2 * 32 * 8 * 128 * 2} byte/token", **CASE).verdict == "exact"
+    assert judged("kv_bytes_per_token", f"{2 * 32 * 8 * 128 * 2 + 1} byte/token", **CASE).verdict == "approximate"
+    assert judged("kv_bytes_per_token", f"{2 * 32 * 32 * 128 * 2} byte/token", **CASE).verdict == "wrong"
+
+
+@pytest.mark.parametrize("given", [{}, CASE], ids=["any model", "a model with a table of its own"])
+@pytest.mark.parametrize(("quantity", "formula"), [("prefill_flops", "2*active_params*prompt"), ("decode_flops", "2*active_params*batch")])
+def test_parameters_that_multiply_a_token_are_a_count_of_dense_models_too(quantity, formula, given):
+    """Two FLOPs a parameter leave attention out and count the head for every token, whichever of its two tables is meant."""
+    size = {key: value for key, value in given.items() if quantity == "decode_flops" or key != "batch"} | ({"prompt": 8000} if given else {})
+    judgement = judged(quantity, formula, **size)
+    assert judgement.verdict == "conditional" and judgement.needs == ("detail kv, with params = active_params",)
+    assert judged(quantity, f"3*{formula}", **size).verdict == "wrong"
