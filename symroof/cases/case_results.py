@@ -86,7 +86,20 @@ class Answers:
     @property
     def targets(self) -> dict[str, Fraction]:
         """The limits of this case by metric."""
-        return {name: self.case.value(symbol) for name, symbol in TARGET_SYMBOLS.items() if symbol in self.case.given}
+        return {name: self._set(symbol) for name, symbol in TARGET_SYMBOLS.items() if symbol in self.case.given}
+
+    def _set(self, name: str) -> Fraction:
+        """The value that a name is set to.
+
+        Raises:
+            InputError: it is a formula that has none here.
+        """
+        try:
+            value: Fraction = self.case.value(name)
+        except NoValue as error:
+            hint = f"give {error.name}" if isinstance(error, Missing) else ""
+            raise InputError(Problem(self.binding.given[name].source, f"its formula has no value here: {error}", path=name, hint=hint)) from None
+        return value
 
     @cached_property
     def ranges(self) -> Ranges:
@@ -299,17 +312,8 @@ class Answers:
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
-        span = self.binding.box().get(name)
-        try:
-            value = self.case.value(name)
-        except NoValue as error:  # a formula set as a value
-            raise InputError(Problem(setting.source, f"its formula has no value here: {error}", path=name, hint=_hint(error))) from None
-        return Input(Result(symbol, value, *(span or (None, None))), setting.source, setting.defaulted)
+        return Input(Result(symbol, self._set(name), *(self.binding.box().get(name) or (None, None))), setting.source, setting.defaulted)
 
 
 def _without_range(error: NoValue) -> str:
     return NO_RANGE if isinstance(error, NotWorkedOut) else NOT_EVERYWHERE
-
-
-def _hint(error: NoValue) -> str:
-    return f"give {error.name}" if isinstance(error, Missing) else ""

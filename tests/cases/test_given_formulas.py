@@ -88,3 +88,8 @@ def test_a_given_size_of_a_step_under_load_leaves_the_wait_for_prompts_without_a
 
 def test_a_sum_up_to_a_formula():
     assert Study(**CASE, chunk="512 + batch").first.case.value("chunk") == 520
+
+
+def test_a_target_that_has_no_value_here():
+    with pytest.raises(InputError, match="itl_target: its formula has no value here: needs long_prompt\n.*give long_prompt"):
+        target_checks(Study(**CASE, itl_target="mix_long_reading_time").first)
