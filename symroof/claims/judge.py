@@ -188,8 +188,8 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     ratio, limit = sides.in_numbers(), tolerance_of(claim)
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
         plain = under(claim, {"assume": {"detail": detail}})
-        for alike in ((), (ALL_ACTIVE,)) if ALL_ACTIVE[1] in names(sides.claimed) else ((),):
-            levels.append(Level(", with ".join(filter(None, (f"detail {detail}", _identity_text(alike)))), Sides(plain, alike)))
+        for put in ((), (ALL_ACTIVE,)) if ALL_ACTIVE[1] in names(sides.claimed) else ((),):
+            levels.append(Level(", with ".join(filter(None, (f"detail {detail}", _identity_text(put)))), Sides(plain, put)))
             if (own.verdict != "dimension" or sides.stated_widths) and not _near(ratio, limit) and levels[-1].equal:
                 return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {_shortened(str(own))}")
     assumed = sides.identities or IDENTITIES[:1]
