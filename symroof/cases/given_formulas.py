@@ -16,6 +16,7 @@ from symroof.formula.tree import Num
 from symroof.specs.fields import Span
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
+from symroof.theory.layout import DEGREES
 
 Ends = Mapping[str, tuple[Fraction, Fraction]]
 
@@ -57,13 +58,15 @@ def _known(name: str, formula: Given, case: Case) -> bool:
     """Whether a formula has a value: where one that it needs is missing, what follows says so.
 
     Raises:
-        InputError: it leads back to itself.
+        InputError: it leads back to itself, or is a number of devices, on which all other formulas depend.
     """
     try:
         case.value(name)
     except NoValue as error:
         if "is defined by itself" in str(error):
             raise InputError(Problem(formula.source, str(error), path=name)) from None
+        if name in DEGREES:
+            raise InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name)) from None
         return False
     return True
 

@@ -16,6 +16,7 @@ CASE = {"model": "llama-3-8b", "hardware": "h200", "prompt": 2048, "output": 256
         ({"output": "prompt - 2048"}, "is 0 tokens, but output must be positive"),
         ({"batch": "prompt/1000"}, r"counts requests: write a whole number\n    hint: ceil\(prompt/1000\) or floor"),
         ({"tp": "n_layers/5"}, "tp counts devices"),
+        ({"pp": "floor(prefill_devices/2)"}, "pp: its formula has no value here: needs prefill_devices"),
         ({"tp": "3*pp"}, "tp 3 cannot share out 8 key and value heads"),
         ({"mfu": "2*mbu"}, "mfu is a share"),
         ({"hit_rate": "batch"}, "hit_rate is a share"),

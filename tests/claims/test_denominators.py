@@ -6,6 +6,7 @@ import pytest
 
 from symroof.claims.check import check_text
 from symroof.claims.denominators import DIVISORS, asked
+from symroof.claims.read.numbers import figures
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
 from symroof.specs.claims import ClaimSpec
@@ -95,3 +96,20 @@ def test_the_sentence_of_a_number_that_is_right_of_the_whole():
     assert (verdict, slips, words) == ("wrong", ["denominator"], "327.68 kB/token is the kv_bytes_per_token as a whole; per layer it is 4.096 kB/token")
     *_, words = slip("It is 328 kB per layer per head.", "kv_bytes_per_token model=llama-3-70b")
     assert words == "327.68 kB/token is the kv_bytes_per_token as a whole; per head of a layer it is 512 byte/token"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "of"),
+    [
+        ("There are 47 GB free per GPU.", ["device"]),
+        ("There are 47 GB left on each card.", ["device"]),
+        ("There are 47 GB free.", []),
+        ("Per token and layer it keeps 4096 bytes.", ["token", "layer"]),
+        ("Each layer keeps 4096 bytes per token.", ["layer", "token"]),
+        ("Each request reads 128 kB per token.", ["token"]),  # a request has more tokens than one: only parts of a model go beside others
+        ("Per layer it keeps 4096 bytes per layer.", ["layer"]),
+    ],
+)
+def test_words_before_and_behind_a_number(sentence, of):
+    number = next(figure for figure in figures(sentence))
+    assert [str(one) for one in number.of] == of

@@ -37,6 +37,8 @@ NOUNS = {
     "parameter": r"(?:parameter|param|weight)s?", "element": r"(?:element|value|number|entry|scalar)s?",
 }  # fmt: skip
 """What a number can be of, and the words for it."""
+PARTS = ("layer", "head")
+"""Parts of a model, which a number can be of beside anything else."""
 TIMES = ("second", "hour", "day", "month")
 LONG = r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
 """``4k-token`` before the request that is so long."""
@@ -44,14 +46,17 @@ COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)[\s-]?)?(?:(?P<size>k|K|M|B|t
 MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
 """The powers of ten that words and letters behind a number are."""
 NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
+STATE = r"(?:free|left|spare|unused|available|remaining|resident)"
+"""How memory is, between its size and whose it is: ``47 GB free per GPU``."""
 OF = re.compile(
-    rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}|(?:\s+(?:of|for)\s+(?:the\s+)?[A-Za-z-]{{2,14}}(?:\s+[A-Za-z-]{{2,14}})?)?"
+    rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}|(?:\s+(?:of|for)\s+(?:the\s+)?[A-Za-z-]{{2,14}}(?:\s+[A-Za-z-]{{2,14}})?|\s+{STATE})?"
     rf"(?:[\s-]{{1,4}}per[\s-]{{1,4}}|\s{{1,4}}(?:on|for|in|of|at)\s+(?:each|every)\s+(?:of\s+the\s+)?|\s+(?:each|every)\s+))"
     rf"{COUNT}{LONG}(?:(?!(?:of|and|with)\b)[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})(?![\w])"
 )
 """``per GPU``, ``an hour``, ``/1K tokens``, ``on each device``: at once behind a unit."""
 LEADING = re.compile(
     rf"(?:^|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}{LONG}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
+    r"(?:\s+and\s+(?:(?:each|every|per)\s+)?(?P<also>layer|head)\b)?"
     r"(?![\s-]*(?:per|of each|group))(?:(?!\b(?:together|total|altogether|overall|in all|all)\b)[^.;!?|\d]){0,60}$",
     re.IGNORECASE,
 )
@@ -158,14 +163,18 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
 
     >>> [str(one) for one in denominators("328 kB per token per layer", 0, 6)], [str(one) for one in denominators("Each GPU holds 141 GB", 15, 21)]
     (['token', 'layer'], ['device'])
+    >>> [str(one) for one in denominators("Each layer keeps 4096 bytes per token", 17, 27)], [str(one) for one in denominators("47 GB free on each card", 0, 5)]
+    (['layer', 'token'], ['device'])
     >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)]
     ['1,000 tokens']
     """
     behind = tuple(_behind(text, stop))
-    if any(one.kind not in TIMES for one in behind):
-        return behind
-    leading = LEADING.search(text[max(start - 120, 0) : start])
-    return (_denominator(leading), *behind) if leading else behind
+    match = LEADING.search(text[max(start - 120, 0) : start])
+    leading = (_denominator(match), *([Denominator(match["also"])] if match["also"] else [])) if match else ()
+    if any(one.kind not in TIMES for one in behind):  # then only a part of the model goes beside what it says
+        kinds = {one.kind for one in behind}
+        leading = tuple(one for one in leading if one.kind in PARTS and one.kind not in kinds)
+    return (*leading, *behind)
 
 
 def _behind(text: str, place: int) -> Iterator[Denominator]:
