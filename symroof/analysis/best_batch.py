@@ -35,7 +35,7 @@ def why_no_batch(answers: Answers) -> str | None:
     batch = _first_known(case, int(room))
     if batch is None:
         largest = case.changed({"batch": room})
-        if not largest.known("load"):  # without an arrival rate a target's own formula is what has no value
+        if not (largest.known("load") and largest.known("step_budget")):  # a target's own formula, or one given for a part, is what has no value
             return None
         if largest.value("load") < 1:
             budget = Result(case.theory.symbol("step_budget"), largest.value("step_budget"))

@@ -80,7 +80,7 @@ def under_load(case: Case) -> bool:
     """Whether targets are held against a server under load: the length of the responses is known, and they have decode steps."""
     if case.theory.assumptions["targets_under"] != "load" or not case.chosen("output"):
         return False
-    return bool(case.value("response_steps") > 0)
+    return case.known("response_steps") and bool(case.value("response_steps") > 0)
 
 
 def queues(case: Case) -> bool:

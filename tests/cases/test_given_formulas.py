@@ -2,6 +2,7 @@
 
 import pytest
 
+from symroof.analysis.best_batch import why_no_batch
 from symroof.analysis.verdict import case_warnings, target_checks
 from symroof.api import Study
 from symroof.errors import InputError
@@ -94,3 +95,11 @@ def test_a_sum_up_to_a_formula():
 def test_a_target_that_has_no_value_here():
     with pytest.raises(InputError, match="itl_target: its formula has no value here: needs long_prompt\n.*give long_prompt"):
         target_checks(Study(**CASE, itl_target="mix_long_reading_time").first)
+
+
+def test_an_output_and_steps_that_have_no_value_here():
+    with pytest.raises(InputError, match="output: its formula has no value here: needs long_output"):
+        Study(**CASE | {"output": "ceil(long_output/2)"}, targets={"ttft": "1 s"}).first.ledger()
+    case = CASE | {"model": "mixtral-8x7b", "hardware": "a100-sxm-80gb", "output": "100..301", "batch": 1, "tp": 2, "prompt": 3000}
+    late = Study(**case, arrival_rate="3/s", response_steps="floor(share_in_time/3)", targets={"ttft": "1 s"}).first
+    assert why_no_batch(late) is None and [check.name for check in target_checks(late)] == ["ttft"]
