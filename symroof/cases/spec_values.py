@@ -257,7 +257,7 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
     tp = degrees.get("tp", Fraction(1))
     for name in sorted(name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"):
         heads = _number(given, name)
-        if heads is not None and heads % tp and tp % heads:
+        if heads is not None and heads.denominator == 1 and heads % tp and tp % heads:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             raise InputError(
                 Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")

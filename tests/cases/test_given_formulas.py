@@ -103,3 +103,7 @@ def test_an_output_and_steps_that_have_no_value_here():
     case = CASE | {"model": "mixtral-8x7b", "hardware": "a100-sxm-80gb", "output": "100..301", "batch": 1, "tp": 2, "prompt": 3000}
     late = Study(**case, arrival_rate="3/s", response_steps="floor(share_in_time/3)", targets={"ttft": "1 s"}).first
     assert why_no_batch(late) is None and [check.name for check in target_checks(late)] == ["ttft"]
+
+
+def test_a_range_of_heads_has_a_middle_that_no_devices_share_out():
+    assert Study("gpt-oss-20b", "h200", prompt=100, n_kv_heads="1..4").first.result("kv_bytes_per_token").ranged
