@@ -267,7 +267,7 @@ def case_warnings(answers: Answers) -> list[str]:
     warnings += [*answers.binding.warnings, *_without_effect(answers), *kinds_apart(answers), *_wide_arithmetic(answers.binding)]
     achieved = [(share, result) for share in ACHIEVED if (result := answers.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
-    if (tp := answers.case.value("tp")) and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
+    if (tp := answers.case.value("tp")) > 1 and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
     warnings += slots_warning(answers)
     published = published_mismatch(answers)
