@@ -11,7 +11,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_of, scaled
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
-from symroof.theory.case import Case
+from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.defaults import Missing
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -32,7 +32,9 @@ class Builder:
     case: Case
     inputs: tuple[str, ...]
     _memo: dict[tuple[str, tuple[tuple[str, object], ...]], Polynomial] = field(default_factory=dict)
+    _open: set[tuple[str, tuple[tuple[str, object], ...]]] = field(default_factory=set)
     _indices: int = 0
+    _depth: int = 0
 
     @cached_property
     def graph(self) -> Graph:
@@ -80,9 +82,15 @@ class Builder:
             return self._still(name)
         mine = tuple((key, tuple(sorted(changes[key].items()))) for key in sorted(keys) if self.dependence.moves(name, frozenset((key,))))
         if (name, mine) not in self._memo:
-            search = self.case.search(name, keys)
-            result = self._searched(search, changes) if search else self._tree(self.case.formula(name, keys), changes)
-            self._memo[name, mine] = self._guarded(name, result, changes)
+            if (name, mine) in self._open:
+                raise NoValue(f"{name} is defined by itself")
+            self._open.add((name, mine))
+            try:
+                search = self.case.search(name, keys)
+                result = self._searched(search, changes) if search else self._tree(self.case.formula(name, keys), changes)
+                self._memo[name, mine] = self._guarded(name, result, changes)
+            finally:
+                self._open.discard((name, mine))
         return self._memo[name, mine]
 
     def _searched(self, search: Search, changes: Changes) -> Polynomial:
@@ -113,6 +121,16 @@ class Builder:
             value = self.graph.operation("guard", value, self.graph.operation(tree.operator, self._difference(tree, changes)))
         return value
 
+    def _elsewhere(self, name: str, changes: Changes) -> Polynomial:
+        """A quantity at changed inputs; a circle of given formulas through them ends here, as it does in a case."""
+        if self._depth >= MOST_CHANGES:
+            raise NoValue(f"{name} is defined by itself")
+        self._depth += 1
+        try:
+            return self._name(name, changes)
+        finally:
+            self._depth -= 1
+
     # ---------------------------------------------------------------------------------------------------- trees
 
     def _tree(self, tree: Tree, changes: Changes) -> Polynomial:
@@ -138,7 +156,7 @@ class Builder:
             case Total(body, index, first, last):
                 return self._total(body, index, self._tree(first, changes), self._tree(last, changes), changes)
             case At(name, pairs):
-                return self._name(name, {**changes, **{key: self._tree(value, changes) for key, value in pairs}})
+                return self._elsewhere(name, {**changes, **{key: self._tree(value, changes) for key, value in pairs}})
         raise NoValue("a relation or a label in place of a number")
 
     def _product(self, factors: tuple[Tree, ...], changes: Changes) -> Polynomial:

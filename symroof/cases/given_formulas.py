@@ -65,7 +65,7 @@ def _known(name: str, formula: Given, case: Case) -> bool:
     except NoValue as error:
         if "is defined by itself" in str(error):
             raise InputError(Problem(formula.source, str(error), path=name)) from None
-        if name in DEGREES:
+        if name in (*DEGREES, "instance_devices"):
             raise InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name)) from None
         return False
     return True

@@ -201,7 +201,14 @@ class Case:
 
     def _at_unknown(self, unknown: str, body: Tree) -> Callable[[Any], Any]:
         """A formula as a function of one input."""
-        return lambda x: self._inside({unknown: x}).evaluate(body)
+
+        def at(x: Any) -> Any:
+            value = self._inside({unknown: x}).evaluate(body)
+            if isinstance(value, Piecewise):
+                raise NotPolynomial("a search by what moves with the index of a sum")
+            return value
+
+        return at
 
     def _standing(self) -> Case:
         """The same case with every moving input at its value: of a change that moves what it finds, the case that it was made in."""
@@ -330,6 +337,8 @@ class Case:
         try:
             values = [_plain(evaluate(key, self)) for key in keys]
         except NoValue:
+            return definition
+        if any(isinstance(value, Piecewise) for value in values):  # it moves with the index of a sum
             return definition
         return definition.args[place_chosen(values)]
 
