@@ -19,11 +19,11 @@ from typing import Any
 import yaml
 from measured_page import measured_page
 from notebook_file import notebook
+from serving_bounds import bounded_rates
 from serving_page import serving_page
 
 from symroof.calibrate.catalogue_rows import sources
 from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
-from symroof.calibrate.serving_bounds import bounded_rates
 from symroof.cli.main import main
 from symroof.units import format_quantity
 

@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate
+from serving_bounds import BoundedRate, UnboundedRate
 
 Waits = Mapping[tuple[str, float], tuple[float, Mapping[str, float]]]
 """Simulated mean waits with their estimates by ``queue``, by scheduling and load."""

@@ -14,16 +14,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from symroof.calibrate.catalogue_rows import MeasuredRow, sources
 from symroof.specs.efficiencies import ALL, FITTED, group_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 Key = tuple[str, str, str]
 """An input, a family of devices, a class of engines."""
@@ -88,8 +86,6 @@ class Table:
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
         """The parts, the row of each, and the places of their parameters."""
-        import numpy as np
-
         place = {key: i for i, key in enumerate(self.keys)}
         parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
         values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent] for _, p, _ in parts])
@@ -97,14 +93,10 @@ class Table:
 
     @cached_property
     def measured(self) -> Array:
-        import numpy as np
-
         return np.log([row.seconds for row in self.rows])
 
     @cached_property
     def weights(self) -> Array:
-        import numpy as np
-
         count = Counter(row.source for row in self.rows)
         weight = np.array([count[row.source] ** -0.5 for row in self.rows])
         share: Array = weight / weight.sum()
@@ -112,13 +104,9 @@ class Table:
 
     def times(self, values: Mapping[Key, float]) -> Array:
         """Predicted seconds of every row."""
-        import numpy as np
-
         return self._times(np.array([values[key] for key in self.keys]))
 
     def _times(self, values: Array) -> Array:
-        import numpy as np
-
         parts, row, places = self.arrays
         mfu, mbu, layer, elementwise, latency, link = values[places].T
         fixed = parts[:, 2] * layer + parts[:, 3] * elementwise + parts[:, 4] * latency
@@ -128,16 +116,12 @@ class Table:
 
     def loss(self, logarithms: Array) -> float:
         """The weighted robust loss of a set of parameters."""
-        import numpy as np
-
         error = np.abs(np.log(self._times(np.exp(logarithms))) - self.measured)
         return float((self.weights * np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)).sum())
 
 
 def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], alike: bool = False, start: Mapping[str, float] = START) -> dict[Key, float]:
     """The parameters of least loss, by steps along one parameter at a time, ever smaller; the links' latencies stand."""
-    import numpy as np
-
     table = Table(tuple(rows), alike)
     point = np.log([latency[key] if key in latency else start[key[0]] for key in table.keys])
     most = np.log([MOST.get(key[0], 1e9) for key in table.keys])
@@ -188,8 +172,6 @@ class Prediction:
 def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str, float]:
     """How far each input scatters: 1.4826 times the median deviation of the logarithm of the value that a row alone asks for, over the rows whose
     time it makes for the most part; where they are few, that of the cost of a layer."""
-    import numpy as np
-
     table = Table(tuple(rows))
     times = table.times(values)
     made: dict[str, list[float]] = {name: [] for name in FITTED}

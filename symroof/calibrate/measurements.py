@@ -1,6 +1,5 @@
 """A CSV file of measured latencies, read strictly: every fault with its line and column, nothing guessed, nothing unbounded."""
 
-import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from symroof.errors import InputError, Problem, Word, nearest, split_hint
 from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import setting
-from symroof.specs.strict_yaml import read_text
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import UNITS
@@ -52,21 +50,12 @@ class Measurement:
     source: str = ""
 
 
-def read_measured(path: str | os.PathLike[str], fitted: Collection[str] = (), own: Declarations = NONE) -> list[Measurement]:
-    """The measurements of a file, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
+def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[Measurement]:
+    r"""The measurements of a CSV text, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
 
     The first line names the columns: inputs, and ``ttft``, ``itl`` or both, each with a unit for its bare numbers where
     one is written (``ttft_ms``, ``itl [ms]``); without one a latency is in seconds. Empty lines and lines that begin with
     ``#`` are passed over. A latency may be left empty, an input may not.
-
-    Raises:
-        InputError: everything wrong with the file.
-    """
-    return parse_measured(read_text(path), str(path), fitted, own)
-
-
-def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[Measurement]:
-    r"""The same of a text.
 
     >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")]
     [('itl', Fraction(1, 80), {'batch': Fraction(8, 1)})]

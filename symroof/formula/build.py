@@ -270,7 +270,3 @@ def call(function: str, *args: Tree) -> Tree:
         whole = -(-value.numerator // value.denominator) if function == "ceil" else value.numerator // value.denominator
         return Num(Fraction(whole), args[0].dimension)
     return Call(function, args)
-
-
-def name(text: str) -> Name:
-    return Name(text)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from symroof.formula import build
 from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
-from symroof.units import UNITS, UnitError, parse_number, parse_quantity, parse_unit, unknown_unit
+from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
 LARGEST_POWER_OF_TEN = 99  # what numbers may be multiplied to; it can still be written and read back
@@ -284,9 +284,3 @@ def _steepest(tree: Tree) -> Fraction:
     """The largest product of exponents that stand one within another."""
     inner = max((_steepest(child) for child in children(tree)), default=Fraction(1))
     return inner * max(abs(tree.exponent.value), Fraction(1)) if isinstance(tree, Pow) and isinstance(tree.exponent, Num) else inner
-
-
-def quantity(text: str) -> Num:
-    """A number with its unit as a tree, for values that come from a file: ``quantity("3.35 TB/s")``."""
-    read = parse_quantity(text)
-    return Num(read.value, read.dimension)

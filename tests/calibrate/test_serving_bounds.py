@@ -5,11 +5,11 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+import serving_bounds
+from serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
 from serving_page import rate_line
 
-from symroof.calibrate import serving_bounds
 from symroof.calibrate.catalogue_rows import sources
-from symroof.calibrate.serving_bounds import BoundedRate, UnboundedRate, _layouts, bounded_rates
 from symroof.errors import InputError
 from symroof.resources import data_folder
 from symroof.specs.measured import ServedRate

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import serving_bounds
 
 from symroof.api import Study
 from symroof.calibrate import fit as fitting
-from symroof.calibrate import serving_bounds
 from symroof.calibrate.fit import _spread, _unfit, _why_unseen, _without_unseen
 from symroof.calibrate.measurements import Measurement
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms, unit

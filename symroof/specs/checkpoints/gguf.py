@@ -29,16 +29,12 @@ ARCHITECTURES = frozenset({
 MOST_PARTS, MOST_LAYERS = 1000, 1000
 
 
-def read_gguf(path: str | os.PathLike[str]) -> ModelSpec:
-    """The model in a GGUF file, or in all parts of a split one; the tensors' data are not read.
+def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
+    """The model in a GGUF file, or in all parts of a split one, and its header; the tensors' data are not read.
 
     Raises:
         InputError: not GGUF, cut short, out of bounds, an architecture that is not known, metadata or tensors missing.
     """
-    return _read(path)[0]
-
-
-def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     header = _with_parts(read_header(path), Path(path))
     architecture = _architecture(header)
     layers, layer_tensors = _layers(header, architecture)
@@ -59,7 +55,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
 
 def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, Document]:
     """The model of a GGUF file and the file itself, whose text, for telling versions apart, is its list of tensors."""
-    model, header = _read(path)
+    model, header = read_gguf(path)
     lines = tuple(f"{tensor.name} {'x'.join(map(str, tensor.shape))} {tensor.type.name}" for tensor in header.tensors.values())
     return model, Document(header.file, {}, {}, lines, "\n".join(lines))
 

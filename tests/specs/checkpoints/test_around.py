@@ -184,7 +184,7 @@ def stored(tmp_path):
         made, tensors = model(architecture, layers, 64, 320, heads(architecture, 4, 2) | (metadata or {}), head=options.get("head", Q8_0))
         path = tmp_path / name
         path.write_bytes(gguf(made, [*tensors, *more]))
-        return read_gguf(path)
+        return read_gguf(path)[0]
 
     return from_tensors
 

@@ -54,7 +54,7 @@ def read(tmp_path):
     def from_header(metadata, tensors, name="some.gguf", **how):
         path = tmp_path / name
         path.write_bytes(gguf(metadata, tensors, **how))
-        return read_gguf(path)
+        return read_gguf(path)[0]
 
     return from_header
 
@@ -375,8 +375,8 @@ def test_a_file_in_parts_is_read_whole(tmp_path):
     paths = [tmp_path / f"some-0000{i}-of-00002.gguf" for i in (1, 2)]
     paths[0].write_bytes(gguf(metadata | {"split.count": 2, "split.no": 0}, tensors[:100]))
     paths[1].write_bytes(gguf({"split.count": 2, "split.no": 1}, tensors[100:]))
-    assert resident(read_gguf(paths[0])) == bytes_of(tensors)
-    assert resident(read_gguf(paths[1])) == bytes_of(tensors)
+    assert resident(read_gguf(paths[0])[0]) == bytes_of(tensors)
+    assert resident(read_gguf(paths[1])[0]) == bytes_of(tensors)
     paths[1].unlink()
     with pytest.raises(InputError) as error:
         read_gguf(paths[0])
