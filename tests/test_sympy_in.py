@@ -190,6 +190,15 @@ def test_compile_takes_expressions_and_symbols():
     assert slope(8.5) == pytest.approx(itl_at(9.0) - itl_at(8.0))
 
 
+def test_a_second_derivative_is_that_of_the_arm_that_binds():
+    """A step of two straight arms bends nowhere but between them; a rate over such a step bends as the quotient does."""
+    assert STUDY.value(sympy.diff(STUDY.sympy("itl"), s.batch, 2)) == 0
+    rate = s.batch / STUDY.sympy("itl")
+    bend = sr.compile(sympy.diff(rate, s.batch, 2), ["batch"], study=STUDY)
+    at = sr.compile(s.batch / s.itl, ["batch"], study=STUDY)
+    assert bend(8.0) == pytest.approx((at(8.5) - 2 * at(8.0) + at(7.5)) * 4, rel=0.01) and bend(8.0) < 0
+
+
 def test_a_derivative_of_a_symbol_names_the_formula():
     """SymPy takes the derivative of a symbol as 0; the formula's own is the slope by hand, and the place where it is 0 is a place, not a least number."""
     for slope in (sympy.diff(s.itl, s.batch), sympy.Derivative(s.itl, s.batch)):

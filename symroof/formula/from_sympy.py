@@ -240,6 +240,7 @@ def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
         (sympy.log, _logarithm),
         (sympy.Abs, _absolute),
         (sympy.Heaviside, _step),
+        (sympy.DiracDelta, lambda node, go: ZERO),  # second derivatives of a maximum, beside its bends: those of the arm that binds
         (sympy.Sum, _sum),
         (sympy.Piecewise, _choice),
         (sympy.Eq, _relation("=")),

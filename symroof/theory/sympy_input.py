@@ -80,7 +80,7 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         return name_in(thing)
     formula = Unnamed.of(read_expression(thing, own=own))
-    if formula.tree == ZERO:
+    if formula.tree == ZERO and not thing.free_symbols:
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in names(formula.tree):
         if own.symbol(base_name(name)) is None:
