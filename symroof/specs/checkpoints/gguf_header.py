@@ -112,11 +112,15 @@ class _Reader:
         self.at += count
 
     def number(self, code: str) -> int:
-        size = struct.calcsize(f"<{code}")
+        return self.numbers(1, code)[0]
+
+    def numbers(self, count: int, code: str) -> tuple[int, ...]:
+        """So many numbers at once: an array may have thousands."""
+        size = struct.calcsize(f"<{count}{code}")
         self.need(size)
-        (value,) = struct.unpack_from(f"<{code}", self.buffer, self.at)
+        values = struct.unpack_from(f"<{count}{code}", self.buffer, self.at)
         self.at += size
-        return value  # type: ignore[no-any-return]
+        return values
 
     def text(self, longest: int) -> str | None:
         """A string; None where it is longer than anybody needs."""
@@ -212,7 +216,7 @@ class _Reader:
         if length > LONGEST_LIST:
             self.skip(length * struct.calcsize(f"<{code}"))
             return length, None
-        return length, [self.number(code) for _ in range(length)]
+        return length, list(self.numbers(length, code))
 
     def tensor(self, header: Header) -> None:
         name = self.name_of("tensor")
