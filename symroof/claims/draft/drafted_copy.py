@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from symroof.claims.draft.drafted_annotations import Draft, Drafted, Left, annotated
-from symroof.claims.draft.guess_case import guess_case, settled
+from symroof.claims.draft.guess_case import guess_case, of_another_size, settled
 from symroof.claims.draft.guess_quantity import Guess, as_written, guess, kind_of, numbers, sentence_around
 from symroof.claims.draft.named_parts import named
 from symroof.claims.draft.note_blocks import Block, Whole, read_blocks
@@ -170,7 +170,8 @@ class _Drafter:
         """What a number is, of which case, and what is doubtful about it; for a doubtful one the reading that gives the number written, if one does."""
         one = guessed.guess
         case = guess_case(words, guessed.block, guessed.place, one.quantity)
-        doubts = (*one.doubts, *case.doubts)
+        low, high = sentence_around(self.blocks[guessed.block], guessed.figure.start)
+        doubts = (*one.doubts, *case.doubts, *of_another_size(one.quantity, self.blocks[guessed.block].text[low:high]))
         if doubts and self.tries > 0:
             self.tries -= 1
             if reading := settled(words, guessed.block, replace(guessed.figure, start=guessed.place.start), one.quantity, one.rival):

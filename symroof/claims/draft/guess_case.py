@@ -4,6 +4,7 @@ A batch reaches no farther than its paragraph or table; a model reaches through 
 """
 
 import itertools
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -37,6 +38,14 @@ NEARLY = Fraction(2, 100)
 """How far a number may be from the reading that nearly gives it, where none does."""
 NOT_OF = {"concurrency": {"batch"}, "free_memory": {"batch"}, "energy_per_token": {"power"}, "decode_energy_per_token": {"power"}}
 """Inputs that words near a quantity usually do not mean."""
+
+OF_ANOTHER_SIZE = (
+    (DEVICE_INPUTS | {"price"}, re.compile(r"\b(?:aggregated?|combined|together|in total|altogether|both|all (?:of them|\w+ (?:cards|gpus|devices)))\b", re.IGNORECASE), "of one device"),
+    (frozenset(["decode_flops", "prefill_flops", "linear_flops_per_token", "decode_bytes", "weight_bytes", "params"]),
+     re.compile(r"\b(?:(?:output|lm|language[- ]model|unembedding|logits?) head|head alone|(?:attention|feed-forward|ffn|mlp) alone)\b", re.IGNORECASE), "of the whole model"),
+    (frozenset(["weight_bytes", "kv_cache_bytes", "memory_bytes", "decode_bytes"]), re.compile(r"\beach (?:holds|keeps|stores|has|reads|needs|carries|takes)\b", re.IGNORECASE), "of all devices"),
+)  # fmt: skip
+"""Words of a sentence that make its number one of more, or of less, than the quantity is of."""
 
 
 @dataclass
@@ -104,6 +113,15 @@ def guess_case(words: NoteWords, index: int, figure: Figure, quantity: str) -> C
     if groups and quantity not in INPUTS:
         _of_one_device(case, quantity, figure, groups)
     return case
+
+
+def of_another_size(quantity: str, sentence: str) -> list[str]:
+    """What a quantity is of, where its sentence speaks of more, or of less.
+
+    >>> of_another_size("mem_bandwidth", "Four cards have an aggregate bandwidth of 13.4 TB/s."), of_another_size("mem_bandwidth", "It reads 3.35 TB/s.")
+    (['of one device'], [])
+    """
+    return [of for quantities, words, of in OF_ANOTHER_SIZE if quantity in quantities and words.search(sentence)]
 
 
 def _is_a_setting(quantity: str, case: Case) -> bool:
