@@ -3,7 +3,7 @@
 import codecs
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -113,24 +113,27 @@ def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False)
         changes = {i: change for i, change in changes.items() if i in good}
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
-    look = tuple(_resting(file, original, claims, claims[i]) for i in changes)
+    look = tuple(_resting(file, original, claims, [claims[i] for i in changes]))
     return Copy(goal, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), asked, look)
 
 
-def _resting(file: str, original: str, claims: list[Checked], claim: Checked) -> tuple[str, ...]:
-    """What else in a note rests on a corrected number: arithmetic it comes out of, later numbers, and the same number again."""
-    figure, starts = claim.figure, line_starts(original)
-    assert figure is not None
-    note = read_note(original, file)
+def _resting(file: str, original: str, claims: list[Checked], changed: list[Checked]) -> Iterator[tuple[str, ...]]:
+    """What else in a note rests on each corrected number: arithmetic it comes out of, later numbers, and the same number again."""
+    if not changed:
+        return
+    starts, arithmetic = line_starts(original), read_note(original, file).arithmetic
+    known = {other.figure.start for other in claims if other.figure} | {operand.start for one in arithmetic for operand in one.operands}
+    free = [one for one in numbers_of(original, file) if one.start not in known]
 
     def line(place: int) -> int:
         return bisect_right(starts, place)
 
-    sources = [f"{one.text} in line {line(figure.start)}, which it comes out of" for one in note.arithmetic if one.result.start == figure.start]
-    taken = {other.figure.start for other in claims if other.figure}
-    used = {operand.start for one in note.arithmetic for operand in one.operands}
-    again = [one for one in numbers_of(original, file) if one.start not in taken | used and same_number(one, figure)]
-    return (*sources, *claim.passed_on, *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]))
+    for claim in changed:
+        figure = claim.figure
+        assert figure is not None
+        sources = [f"{one.text} in line {line(figure.start)}, which it comes out of" for one in arithmetic if one.result.start == figure.start]
+        again = [one for one in free if same_number(one, figure)]
+        yield (*sources, *claim.passed_on, *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]))
 
 
 def _change(claim: Checked, text: str) -> Change | str:

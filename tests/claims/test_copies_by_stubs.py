@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.claims import corrected_copies
+from symroof.claims.check import check
 from symroof.claims.check_result import Checked, Report
 from symroof.claims.corrected_copies import AUTHOR, copies, corrected, goals_of
 from symroof.claims.judgement import Judgement
@@ -148,3 +149,13 @@ def test_what_else_rests_on_a_number_that_was_put_right(copy):
     assert look == ("2 × 12.5 ms in line 3, which it comes out of", "50 ms in line 40", *(f"25 ms in line {line}" for line in lines))
     other = Checked(claim("7", verdict="exact").judgement, "n.md", 4, 1, "25 ms", figure=next(one for one in own if one.start == text.index("25 ms: ")))
     assert "25 ms in line 3" not in copy(wrong, other, text=text).look[0]
+
+
+def test_a_note_is_read_once_for_all_its_corrected_numbers(tmp_path, monkeypatch):
+    """What rests on a number was looked for in the whole note again for each: 300 wrong numbers took a minute."""
+    wrong = "A 4,096-token prompt takes 10.7 GB of cache. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->\n\n"
+    (tmp_path / "note.md").write_text(wrong * 5)
+    read, readings = corrected_copies.read_note, []
+    monkeypatch.setattr(corrected_copies, "read_note", lambda *given: (readings.append(given), read(*given))[1])
+    (copy,) = copies(check(str(tmp_path / "note.md")))
+    assert len(copy.corrected) == 5 and len(readings) == 1
