@@ -177,6 +177,8 @@ def unknown_unit(name: str) -> str:
         return f"{name!r} alone is ambiguous (a power of 1000 or of 1024); write the number out, or one of the units {NAMES}"
     same_but_case = [unit for unit in UNITS if unit.lower() == name.lower()]
     near = list(dict.fromkeys([*same_but_case, *difflib.get_close_matches(name, UNITS, n=2, cutoff=0.5)]))
+    if not name:
+        return f"no unit can be read; there are: {NAMES}"
     return f"unknown unit {name[:40]!r}" + (f"; did you mean {' or '.join(near)}?" if near else f"; there are: {NAMES}")
 
 

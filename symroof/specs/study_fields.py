@@ -26,7 +26,8 @@ def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declara
     for key, item in value.items():
         name = canonical(key)
         if known is not None and name not in known:
-            faults.append(((key,), f"unknown key; {nearest(key, known)}"))
+            hint = "a comma parts entries: write a number without" if key.isdigit() else nearest(key, known)
+            faults.append(((key,), f"unknown key; {hint}" if hint else "unknown key"))
             continue
         try:
             mapped[name] = (setting_of_device(name, item),) if devices and of_device(name) else settings(key, item, formulas, own=own)

@@ -113,3 +113,8 @@ def test_the_sentence_of_a_number_that_is_right_of_the_whole():
 def test_words_before_and_behind_a_number(sentence, of):
     number = next(figure for figure in figures(sentence))
     assert [str(one) for one in number.of] == of
+
+
+def test_digits_of_another_script_are_no_number():
+    """Their decimal sign is none here, and a part of a number must not be put right."""
+    assert figures("The cache takes \u0661\u0660\u066b\u0667 GB, not 1.34 GB.")[0].digits == "1.34"
