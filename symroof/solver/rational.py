@@ -13,12 +13,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from symroof.formula import build, quotients, rewrite
-from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, mentions
+from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, children, mentions
 
 Polynomial = dict[int, Tree]
 """Power of the unknown -> coefficient; never changed once it is made."""
 
 LARGEST_POWER = 16
+MOST_NODES = 100_000
+"""Nodes of a coefficient, written out: quotients of quotients multiply, and longer ones take minutes to compare and are read by nobody."""
 
 
 class NotRational(ArithmeticError):
@@ -129,8 +131,16 @@ def _collected(terms: Iterable[tuple[int, Tree]]) -> Polynomial:
     by_power: dict[int, list[Tree]] = {}
     for power, coefficient in terms:
         by_power.setdefault(power, []).append(coefficient)
-    sums = ((power, build.add(*coefficients)) for power, coefficients in by_power.items())
-    return {power: c for power, c in sums if c != ZERO} or {0: ZERO}
+    sums = {power: build.add(*coefficients) for power, coefficients in by_power.items()}
+    if any(written_out(c) > MOST_NODES for c in sums.values()):
+        raise NotRational("its closed form is too long to be written out")
+    return {power: c for power, c in sums.items() if c != ZERO} or {0: ZERO}
+
+
+@lru_cache(maxsize=65536)
+def written_out(tree: Tree) -> int:
+    """The nodes of a formula, those of parts that occur again each time."""
+    return 1 + sum(map(written_out, children(tree)))
 
 
 def _repeated(p: Polynomial, power: int) -> Polynomial:
