@@ -21,7 +21,7 @@ from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.symbolic import symbolic
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
-from symroof.theory.sympy_input import is_sympy, name_in
+from symroof.theory.sympy_input import is_sympy, name_in, read_expression
 from symroof.theory.thresholds import THRESHOLDS
 
 RANGE = 300
@@ -35,6 +35,8 @@ def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
     equation, for_ = _single(equation), name_in(_single(for_))
+    if not getattr(equation, "__hash__", None):
+        read_expression(equation)  # a mutable matrix, which is refused in words
     if (equation, for_) not in answers.solved:
         answers.solved[equation, for_] = _solve(equation, answers, for_)
     solution: Solution = answers.solved[equation, for_]

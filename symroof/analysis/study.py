@@ -17,7 +17,7 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.request import aimed, of_study, selection
 from symroof.cases.selection import Selection
-from symroof.errors import DoesNotFit, NoValueHere, Problem
+from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
@@ -272,7 +272,10 @@ class Study:
             warnings.warn(f"{name} = {result.plain()} is of a configuration that does not fit in memory", DoesNotFit, stacklevel=2)
         if isinstance(result.value, (bool, str)):
             return result.possible if len(result.possible) > 1 else result.value
-        return Number(result)
+        try:
+            return Number(result)
+        except OverflowError:
+            raise InputError(Problem(result.name, "is beyond the numbers that a float holds", hint="study.exact gives it")) from None
 
     def exact(self, name: Any) -> Fraction | bool | str:
         """A quantity or a SymPy expression of the first case exactly, in base units, while its formula is rational; a root to 40 digits.

@@ -1,5 +1,6 @@
 """Reports of benchmarks as measurements: ``vllm bench serve``, genai-perf and AIPerf, trtllm-bench, llama-bench. What waits or mixes phases is refused with its reason."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -70,6 +71,8 @@ def _number(entry: Entry, key: str, file: str) -> Fraction | None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
         raise InputError(Problem(file, f"{key} is not a number", 1, 1, key))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(Problem(file, f"{key} is no finite number", 1, 1, key))
     number = Fraction(value)
     if number <= 0:
         raise InputError(Problem(file, f"{key} must be positive", 1, 1, key))

@@ -117,6 +117,8 @@ def _check_options(form: str, fix: bool, draft: bool, strict: bool, out: str | N
         raise click.UsageError("--draft does not check claims; it cannot be combined with --fix, --format or --strict")
     if (out is not None or in_place) and not (fix or draft):
         raise click.UsageError("-o and --in-place need --fix or --draft")
+    if fix and out == "-":
+        raise click.UsageError("--fix writes a file; with --draft alone - is standard output")
     if out is not None and in_place:
         raise click.UsageError("-o and --in-place cannot be used together")
 

@@ -41,6 +41,14 @@ def is_sympy(thing: object) -> bool:
     return basic is not None and (isinstance(thing, basic) or type(thing).__module__.startswith("sympy."))
 
 
+def shown(thing: Any, most: int = SHOWN) -> str:
+    """The beginning of an expression as text, or its kind where SymPy cannot write it: numbers of thousands of digits, thousands of levels."""
+    try:
+        return str(thing)[:most]
+    except (ValueError, RecursionError):
+        return f"<{type(thing).__name__}>"
+
+
 def from_sympy(expression: Any) -> Tree:
     """The formula of a SymPy expression or relation; a symbol is taken by its name.
 
@@ -73,7 +81,7 @@ Go = Callable[[Any], Tree]
 def _refused(node: Any) -> NoMeaning:
     kind = type(node).__name__
     article = "an" if kind[0] in "AEIOUaeiou" else "a"
-    return NoMeaning(f"{article} {kind} has no meaning here: {str(node)[:SHOWN]}")
+    return NoMeaning(f"{article} {kind} has no meaning here: {shown(node)}")
 
 
 def _number(node: Any, go: Go) -> Tree:
@@ -126,7 +134,7 @@ def _power(node: Any, go: Go) -> Tree:
     from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
 
     if exponent > LARGEST_EXACT_EXPONENT:
-        raise NoMeaning(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {str(node)[:SHOWN]}")
+        raise NoMeaning(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {shown(node)}")
     return build.power(go(base), go(exponent))
 
 
@@ -138,7 +146,7 @@ def _sum(node: Any, go: Go) -> Tree:
     body = go(node.function)
     for limits in node.limits:
         if len(limits) != 3:
-            raise NoMeaning(f"a Sum without bounds has no meaning here: {str(node)[:SHOWN]}")
+            raise NoMeaning(f"a Sum without bounds has no meaning here: {shown(node)}")
         body = Total(body, str(limits[0]), go(limits[1]), go(limits[2]))
     return body
 
@@ -168,7 +176,7 @@ def _choice(node: Any, go: Go) -> Tree:
     if labelled is not None:
         return labelled
     if pairs[-1][1] != True:  # noqa: E712
-        raise NoMeaning(f"a Piecewise without a value for every case has no meaning here: {str(node)[:SHOWN]}")
+        raise NoMeaning(f"a Piecewise without a value for every case has no meaning here: {shown(node)}")
     return reduce(lambda otherwise, pair: _if(pair[1], go(pair[0]), otherwise, go), reversed(pairs[:-1]), go(pairs[-1][0]))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from symroof.errors import nearest
 from symroof.formula.from_sympy import is_sympy
-from symroof.formula.tree import Num, Tree, names
+from symroof.formula.tree import Compare, Largest, Num, Tree, names
 from symroof.specs.fields import Faults, Span, in_unit, parse_span
 from symroof.specs.other_tools import equivalent
 from symroof.theory.declarations import NONE, Declarations
@@ -135,6 +135,8 @@ def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     """A formula over known names, of the quantity's dimension."""
     from symroof.formula import dimension
 
+    if isinstance(tree, (Compare, Largest)):
+        raise ValueError("is true or false, or a category; a number is needed")
     for name in names(tree):
         symbol_of(name, own)
     try:

@@ -6,7 +6,7 @@ from typing import Any
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula import build
 from symroof.formula.dimension import DimensionError, check_counts, dimension
-from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy
+from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
 from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
@@ -36,9 +36,11 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
         raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are", hint=OF_FORMULAS))
     try:
         tree = with_units(resolved(from_sympy(expression)), own)
+    except RecursionError:
+        raise InputError(Problem("expression", "is nested too deeply")) from None
     except NoMeaning as error:
         hint = OF_FORMULAS if "Derivative" in str(error) else ""
-        raise InputError(Problem("expression", str(error), hint=hint, source=str(expression)[:200])) from None
+        raise InputError(Problem("expression", str(error), hint=hint, source=shown(expression, 200))) from None
     return _alike((Name(beside), tree), own)[1] if beside and not isinstance(tree, Num) else tree
 
 
@@ -84,13 +86,13 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in names(formula.tree):
         if own.symbol(base_name(name)) is None:
-            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=str(thing)[:200]))
+            raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=shown(thing, 200)))
     try:
         dimension(formula.tree, _dimensions(own))
         check_counts(formula.tree, _dimensions(own), lambda name: name not in own and theory().is_share(name))
     except DimensionError as error:
         message, hint = split_hint(str(error))
-        raise InputError(Problem("expression", message, hint=hint, source=str(thing)[:200])) from None
+        raise InputError(Problem("expression", message, hint=hint, source=shown(thing, 200))) from None
     return formula
 
 

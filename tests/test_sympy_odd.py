@@ -1,0 +1,44 @@
+"""SymPy objects that mean nothing here, or are too large: each is refused in words at every door."""
+
+import pytest
+import sympy
+
+import symroof as sr
+from symroof import symbols as s
+
+STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=2048, batch=8)
+
+
+def deep():
+    made = s.batch
+    for i in range(3000):
+        made = sympy.Pow(made, sympy.Rational(1, 2), evaluate=False) if i % 2 else sympy.Add(made, 1, evaluate=False)
+    return made
+
+
+ODD = {
+    "a number of thousands of digits": 10**5000 * s.batch,
+    "thousands of levels": deep(),
+    "infinity": sympy.oo * s.batch,
+    "a matrix": sympy.Matrix([s.batch]),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_what_has_no_meaning_is_refused_at_every_door(name):
+    odd = ODD[name]
+    doors = (STUDY.value, STUDY.exact, STUDY.derive, lambda e: STUDY.solve(e, for_=s.batch), sr.solve, lambda e: sr.compile(e, [s.batch], study=STUDY))
+    for door in doors:
+        with pytest.raises(sr.InputError):
+            door(odd)
+
+
+def test_a_value_beyond_a_float_is_exact_only():
+    with pytest.raises(sr.InputError, match=r"beyond the numbers that a float holds\n.*study\.exact"):
+        STUDY.value(s.batch**s.prompt)
+    assert STUDY.exact(s.batch**64) == 8**64
+
+
+def test_a_relation_is_no_value_of_an_input():
+    with pytest.raises(sr.InputError, match="a number is needed"):
+        sr.Study(prompt=s.batch < 3)
