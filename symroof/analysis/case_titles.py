@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from symroof.cases.case_results import Answers
 from symroof.cases.spec_values import middle
-from symroof.formula.evaluate import NotGiven
+from symroof.formula.evaluate import NoValue
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import Num
 from symroof.theory.layout import DEGREES
@@ -45,7 +45,7 @@ def _span(answers: Answers, name: str) -> str:
         return text(middle(setting, name))
     try:
         return _count(answers.case.value(name))
-    except NotGiven:
+    except NoValue:
         return text(middle(setting, name))
 
 

@@ -19,6 +19,8 @@ from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name
 DIGITS = 40
 LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
 MOST_TERMS = 20_000
+TERMS = "~terms"
+"""Beside the indices of sums, the terms of all sums that one stands in: those of a sum of sums multiply."""
 FURTHEST_POWER_OF_TEN = 10_000
 """Powers beyond it are no numbers of this field; below its inverse they are zero."""
 
@@ -381,6 +383,7 @@ def _total(body: Tree, name: str, first: Any, last: Any, env: Environment, bound
         value = evaluate(body, env, {**bound, name: Piecewise.index(start, end)})
         return value.total() if isinstance(value, Piecewise) else value * (end - start + 1)
     except NotPolynomial:
-        if end - start >= MOST_TERMS:
-            raise NoValue(f"a sum of {end - start + 1} terms that has no closed form") from None
-        return sum((evaluate(body, env, {**bound, name: Fraction(j)}) for j in range(start, end + 1)), Fraction(0))
+        terms = (end - start + 1) * bound.get(TERMS, 1)
+        if terms > MOST_TERMS:
+            raise NoValue(f"a sum of {terms} terms that has no closed form") from None
+        return sum((evaluate(body, env, {**bound, TERMS: terms, name: Fraction(j)}) for j in range(start, end + 1)), Fraction(0))

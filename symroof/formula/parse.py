@@ -40,6 +40,21 @@ FUNCTIONS = {
 }
 """Function names with the least and the largest number of arguments."""
 
+
+def check_arguments(function: str, count: int, column: int) -> None:
+    """Whether a function takes so many arguments.
+
+    Raises:
+        FormulaError: it does not.
+    """
+    least, most = FUNCTIONS[function]
+    if not least <= count <= most:
+        number = f"{least}" if least == most else f"{least} to {most}"
+        raise FormulaError(f"{function}() takes {number} arguments, not {count}", column)
+    if function == "of_largest" and count % 2:
+        raise FormulaError("of_largest() takes pairs: what is compared, and the value that goes with it", column)
+
+
 TOKEN = re.compile(
     r"(?P<space>\s+)|(?P<number>(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31}){0,2})"
     r"|(?P<op>\*\*|<=|>=|[-+*/^()=<>,%])"
@@ -251,12 +266,7 @@ class Reader:
             return At(token.text, tuple(named))
         if token.text not in FUNCTIONS:
             raise FormulaError(f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}", token.column)
-        least, most = FUNCTIONS[token.text]
-        if not least <= len(positional) <= most:
-            number = f"{least}" if least == most else f"{least} to {most}"
-            raise FormulaError(f"{token.text}() takes {number} arguments, not {len(positional)}", token.column)
-        if token.text == "of_largest" and len(positional) % 2:
-            raise FormulaError("of_largest() takes pairs: what is compared, and the value that goes with it", token.column)
+        check_arguments(token.text, len(positional), token.column)
         if token.text == "sum":
             body, index, first, last = positional
             if not isinstance(index, Name):

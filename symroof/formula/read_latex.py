@@ -18,14 +18,13 @@ from functools import lru_cache
 from symroof.formula import build
 from symroof.formula.latex_signs import SignReader, is_unit
 from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
-from symroof.formula.parse import FormulaError, Token
+from symroof.formula.parse import FormulaError, Token, check_arguments
 from symroof.formula.tree import At, Largest, Name, Num, Total, Tree
 from symroof.units import parse_unit
 
 CLOSING = {"(": ")", "[": "]", r"\{": r"\}", "{": "}", "lceil": "rceil", "lfloor": "rfloor"}
 ROUNDED = {"lceil": "ceil", "lfloor": "floor"}
 FRACTIONS = frozenset({"frac", "tfrac", "dfrac", "cfrac"})
-MOST_ARMS = 16
 
 
 @lru_cache(maxsize=4096)
@@ -166,8 +165,7 @@ class _LatexReader(SignReader):
         arms = [self.sum()]
         while self.take(","):
             arms.append(self.sum())
-        if len(arms) > MOST_ARMS:
-            raise FormulaError(f"{token.text}() takes 1 to {MOST_ARMS} arguments, not {len(arms)}", token.column)
+        check_arguments(token.text, len(arms), token.column)
         for bracket in (opening, braces if opening is not braces else None):
             if bracket:
                 self.expect(CLOSING[bracket.text], f"',' or {_shown(CLOSING[bracket.text])}")

@@ -73,6 +73,13 @@ def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
 OF_FORMULAS = "a symbol does not depend on another: study.sympy('itl') is the formula that sympy.diff takes the derivative of"
 
 
+def _bends(thing: Any) -> bool:
+    """Whether a SymPy expression is a second derivative of a maximum, which is zero beside its bends where its arms are straight."""
+    import sympy
+
+    return bool(thing.has(sympy.DiracDelta))
+
+
 def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     """The name of a SymPy symbol, or an expression where a quantity is named, of known names and one dimension; anything else as it is.
 
@@ -82,7 +89,7 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         return name_in(thing)
     formula = Unnamed.of(read_expression(thing, own=own))
-    if formula.tree == ZERO and not thing.free_symbols:
+    if formula.tree == ZERO and not _bends(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in names(formula.tree):
         if own.symbol(base_name(name)) is None:

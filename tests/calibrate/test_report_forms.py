@@ -167,6 +167,8 @@ def test_degrees_of_one_and_what_is_missing_are_left_out():
 
 @pytest.mark.parametrize("number", ["Infinity", "NaN", "1e999"])
 def test_a_count_that_is_no_finite_number(tmp_path, number):
-    (tmp_path / "m.json").write_text(f'{{"max_concurrency": {number}, "total_input_tokens": 10240, "total_output_tokens": 1000, "completed": 10, "mean_ttft_ms": 30}}')
+    (tmp_path / "m.json").write_text(
+        f'{{"max_concurrency": {number}, "total_input_tokens": 10240, "total_output_tokens": 1000, "completed": 10, "mean_ttft_ms": 30}}'
+    )
     with pytest.raises(InputError, match="max_concurrency"):
         parse_report((tmp_path / "m.json").read_text(), "m.json")

@@ -223,3 +223,10 @@ def test_names_of_a_claim_are_read_too():
 
 def test_values_are_exact():
     assert value(parse_latex(r"0.1 \times 10^{-2} a"), {"a": Fraction(7)}) == Fraction(7, 1000)
+
+
+@pytest.mark.parametrize("source", ["of_largest(8)", "of_largest(8, 2, 3)", r"\text{of_largest}(x)"])
+def test_a_choice_takes_pairs_however_it_is_written(source):
+    """Letters side by side are read as LaTeX, which took any number of arguments: one ended in a traceback."""
+    with pytest.raises(FormulaError, match=r"of_largest\(\) takes"):
+        read_formula(source, ("x",))

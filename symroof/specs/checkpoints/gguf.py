@@ -69,7 +69,11 @@ def _with_parts(header: Header, path: Path) -> Header:
     if split is None or count > MOST_PARTS:
         raise header.problem("split.count", f"is one of {count:,} parts, and its name does not say which", "name it like model-00001-of-00002.gguf")
     parts = [read_header(path.with_name(f"{split[1]}{i:05d}{split[3]}")) for i in range(1, count + 1)]
-    tensors = {name: tensor for part in parts for name, tensor in part.tensors.items()}
+    tensors: dict[str, Tensor] = {}
+    for part in parts:
+        for name in part.tensors.keys() & tensors.keys():
+            raise part.problem(name[:80], "duplicate tensor: another part has it too")
+        tensors |= part.tensors
     return Header(header.file, parts[0].metadata, parts[0].lengths, tensors)
 
 
