@@ -377,6 +377,10 @@ def test_a_file_in_parts_is_read_whole(tmp_path):
     paths[1].write_bytes(gguf({"split.count": 2, "split.no": 1}, tensors[100:]))
     assert resident(read_gguf(paths[0])[0]) == bytes_of(tensors)
     assert resident(read_gguf(paths[1])[0]) == bytes_of(tensors)
+    paths[1].write_bytes(gguf({"split.count": 2, "split.no": 1}, tensors[99:]))
+    with pytest.raises(InputError, match="duplicate tensor: another part has it too"):
+        read_gguf(paths[0])
+    paths[1].write_bytes(gguf({"split.count": 2, "split.no": 1}, tensors[100:]))
     paths[1].unlink()
     with pytest.raises(InputError) as error:
         read_gguf(paths[0])
