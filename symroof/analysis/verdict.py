@@ -274,10 +274,14 @@ def case_warnings(answers: Answers) -> list[str]:
     return [*warnings, published] if published else warnings
 
 
+BY_TOOLS = ("preset", "vllm", "recommended")
+"""How the origins of values begin that a tool or a preset sets for every model."""
+
+
 def _without_effect(answers: Answers) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
     chosen = answers.binding.selection
-    named = [name for name in chosen.values if not shapes(name) and not chosen.origin.get(name, "").startswith("preset")]
+    named = [name for name in chosen.values if not shapes(name) and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
     used: frozenset[str] = frozenset().union(*map(answers.case.ancestry, answers.declared)) if named else frozenset()
     return [f"{name} has no effect: no formula of this case uses it" for name in named if name not in used]
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.solution import Solution
@@ -74,7 +75,7 @@ def _late(study: Study) -> Study:
     case = study.first.case
     values = {"context": case.value("peak_context")} if study.first.get("peak_context") else {}
     if "prompt" in study.first.binding.given:
-        values["chunk_past"] = case.value("prompt")
+        values["chunk_past"] = Fraction(math.floor(case.value("prompt")))  # of a range the whole number below its middle
     return with_values(study, **values)
 
 

@@ -226,3 +226,9 @@ def test_prompts_of_a_steady_state_are_shared_out_over_the_ranks(ranks):
         )
 
     assert late(paced) <= 0.030 < late(paced + 1)
+
+
+def test_a_range_of_prompts_whose_middle_is_no_whole_number():
+    """The prompt that a chunk stands behind is a whole one, and nothing that vLLM sets by itself is a fault of the case."""
+    found = reviewed(prompt="1000..2001", output=256)
+    assert found.limits and not any("no effect" in warning for warning in found.warnings)
