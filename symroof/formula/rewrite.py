@@ -131,6 +131,7 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
                 return changes[name]
             if name not in made:
                 inner = formula(name, changed)
+                made[name] = Name(name)  # what leads back to it meets it as a name
                 made[name] = Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, depth + 1)
             return made[name]
 

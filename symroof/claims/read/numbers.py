@@ -144,7 +144,12 @@ def _singles(text: str) -> Iterator[Figure]:
     place = 0
     while match := TOKEN.search(text, place):
         place = match.end()
-        if match["number"] and match["number"].isascii() and len(match["number"]) <= 40 and (figure := _figure(text, match)):
+        if (
+            match["number"]
+            and all(sign.isascii() for sign in match["number"] if sign.isdigit())
+            and len(match["number"]) <= 40
+            and (figure := _figure(text, match))
+        ):
             place = figure.stop
             yield figure
 
