@@ -16,8 +16,9 @@ def devices(answers: Answers) -> int:
 
 
 def _group(answers: Answers) -> str:
-    """The devices: their number and title."""
-    device, count = answers.binding.hardware, devices(answers)
+    """The devices: their number, where it has a value, and title."""
+    device = answers.binding.hardware
+    count = devices(answers) if answers.case.known("instance_devices") else 0
     return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
 
 
