@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+from symroof.calibrate.catalogue_rows import unlisted
 from symroof.cases.binding import bindings
 from symroof.cases.request import selection
 from symroof.errors import InputError
@@ -60,10 +61,8 @@ class UnboundedRate:
 def bounded_rates(spec: MeasuredSpec) -> Iterator[BoundedRate | UnboundedRate]:
     """The rates of a source, each with its bound or the reason why there is none."""
     for row in spec.serving:
-        if row.hardware is None:
-            yield UnboundedRate(spec.name, row, f"{row.device} is not in the catalogue of hardware")
-        elif row.spec is None:
-            yield UnboundedRate(spec.name, row, f"{row.model} is not in the catalogue of models")
+        if reason := unlisted(row):
+            yield UnboundedRate(spec.name, row, reason)
         else:
             deployed = _deployed(spec, row)
             known = [(rate, layout, batch) for layout in _layouts(row, deployed) for rate, batch in _sustained(deployed, layout)]

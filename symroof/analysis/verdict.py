@@ -12,6 +12,7 @@ from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
+from symroof.cases.selection import RECOMMENDED, VLLM_LINE
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
 from symroof.specs.efficiencies import FITTED
@@ -274,7 +275,7 @@ def case_warnings(answers: Answers) -> list[str]:
     return [*warnings, published] if published else warnings
 
 
-BY_TOOLS = ("preset", "vllm", "recommended")
+BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 """How the origins of values begin that a tool or a preset sets for every model."""
 
 
@@ -282,8 +283,8 @@ def _without_effect(answers: Answers) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
     chosen = answers.binding.selection
     named = [name for name in chosen.values if not shapes(name) and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
-    used: frozenset[str] = frozenset().union(*map(answers.case.ancestry, answers.declared)) if named else frozenset()
-    return [f"{name} has no effect: no formula of this case uses it" for name in named if name not in used]
+    unused = [name for name in named if not any(name in answers.case.ancestry(quantity) for quantity in answers.declared)]
+    return [f"{name} has no effect: no formula of this case uses it" for name in unused]
 
 
 def _wide_arithmetic(binding: Binding) -> list[str]:

@@ -32,8 +32,8 @@ class Loop:
     """What a search over a name works out once, though it asks in every turn: of each polynomial the parts that do not move."""
 
     moving: frozenset[str]
-    forms: dict[int, tuple[Form, list[tuple[Any, Monomial]]]] = field(default_factory=dict)
-    """Each polynomial, by its identity, as the parts that do not move and what each is multiplied by: equal ones are compared term by term."""
+    forms: dict[int, tuple[Form, list[tuple[Monomial, Any]]]] = field(default_factory=dict)
+    """Each polynomial, by its identity, as what moves and the part that does not: equal ones are compared term by term."""
     inner: dict[frozenset[str], Loop] = field(default_factory=dict)
 
     def within(self, names: Iterable[str]) -> Loop:
@@ -79,10 +79,8 @@ class Values:
     def form(self, form: Form | Polynomial) -> Any:
         """The value of a polynomial."""
         form = form if isinstance(form, Form) else Form(form.items())
-        if self.loop is not None:
-            return self._looped(form, self.loop)
         total, known = None, self.point
-        for monomial, coefficient in form if self.number is Fraction else form.floats:
+        for monomial, coefficient in self._terms(form):
             term: Any = coefficient
             for name, exponent in monomial:
                 # names are looked up here: most of the time goes into this loop
@@ -90,19 +88,15 @@ class Values:
             total = term if total is None else total + term
         return self.number(Fraction(0)) if total is None else total
 
-    def _looped(self, form: Form, loop: Loop) -> Any:
-        """The value of a polynomial in a loop, from the parts that do not move."""
-        if id(form) not in loop.forms:
-            loop.forms[id(form)] = form, self._parts(form, loop.moving)
-        total, known = 0.0, self.point
-        for still, monomial in loop.forms[id(form)][1]:
-            term = still
-            for name, exponent in monomial:
-                term = term * ((known[name] if name in known else self.name(name)) if exponent == 1 else self.raised(name, exponent))
-            total = total + term
-        return total
+    def _terms(self, form: Form) -> Iterable[tuple[Monomial, Any]]:
+        """The terms of a polynomial; in a loop those that move, each with all that does not."""
+        if self.loop is None:
+            return form if self.number is Fraction else form.floats
+        if id(form) not in self.loop.forms:
+            self.loop.forms[id(form)] = form, self._parts(form, self.loop.moving)
+        return self.loop.forms[id(form)][1]
 
-    def _parts(self, form: Form, moving: frozenset[str]) -> list[tuple[Any, Monomial]]:
+    def _parts(self, form: Form, moving: frozenset[str]) -> list[tuple[Monomial, Any]]:
         """A polynomial by what moves in it, the sums of all else as numbers."""
         parts: dict[Monomial, Any] = {}
         for monomial, coefficient in form.floats:
@@ -112,7 +106,7 @@ class Values:
                 if (name, exponent) not in moves:
                     still = still * (self.name(name) if exponent == 1 else self.raised(name, exponent))
             parts[moves] = parts[moves] + still if moves in parts else still
-        return [(still, moves) for moves, still in parts.items()]
+        return list(parts.items())
 
     def raised(self, name: str, exponent: int) -> Any:
         """A power of a name other than itself."""
@@ -140,7 +134,7 @@ class Values:
         if isinstance(high, Fraction):
             return fixed_point(at, high) if kind == "fixed" else most(at, high)
         if max(map(np.size, self.point.values())) <= LARGEST_LOOP:
-            turn = replace(self, loop=Loop(frozenset()), sizes={}, _raised={})
+            turn = replace(self, loop=Loop(frozenset()))
         return SEARCHES[kind](at, np.asarray(high, dtype=float))
 
     def _chosen(self, args: tuple[Form, ...]) -> Any:

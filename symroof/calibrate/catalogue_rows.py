@@ -13,7 +13,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.measured import MeasuredSpec, Measurement
+from symroof.specs.measured import MeasuredSpec, Measurement, ServedRate
 from symroof.theory.case import Case
 
 FREE = Fraction(10) ** 12
@@ -82,13 +82,18 @@ def sources() -> Iterator[MeasuredSpec]:
         yield build(entry.document, MeasuredSpec)
 
 
+def unlisted(row: Measurement | ServedRate) -> str:
+    """Why no entry of the catalogue goes with a published figure; empty where its device and its model are in it."""
+    if row.hardware is None:
+        return f"{row.device} is not in the catalogue of hardware"
+    return f"{row.model} is not in the catalogue of models" if row.spec is None else ""
+
+
 def comparable(spec: MeasuredSpec) -> Iterator[MeasuredRow | Refused]:
     """The measurements of a source with their parts; a refusal with its reason for each that cannot be used."""
     for row in spec.measurements:
-        if row.hardware is None:
-            yield Refused(spec.name, row, f"{row.device} is not in the catalogue of hardware")
-        elif row.spec is None:
-            yield Refused(spec.name, row, f"{row.model} is not in the catalogue of models")
+        if reason := unlisted(row):
+            yield Refused(spec.name, row, reason)
         else:
             try:
                 made = _parts(spec, row)

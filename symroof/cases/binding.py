@@ -23,9 +23,8 @@ from symroof.cases.spec_values import (
     ROLE_INPUT,
     Given,
     beyond_context,
-    check_degrees,
-    check_prefix,
     check_split,
+    check_together,
     dimension,
     lengths,
     middle,
@@ -120,9 +119,7 @@ class Binding:
         Raises:
             InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
         """
-        given = self.given | {name: Given(Num(value), source) for name, value in values.items()}
-        check_prefix(given)
-        check_degrees(given, [])
+        check_together(self.given | {name: Given(Num(value), source) for name, value in values.items()}, [])
 
     def box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """The inputs that are ranges."""
@@ -257,8 +254,7 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
-    check_prefix(given)
-    check_degrees(given, warnings)
+    check_together(given, warnings)
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = model_entry(layered.draft, layered.base, layered.assume_family) if layered.draft else Entry[ModelSpec]()

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from symroof.cases.binding import Binding
+from symroof.cases.given_formulas import without_value
 from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, Result, Value, bare
 from symroof.cases.ranges import Ranges
 from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
 from symroof.theory.case import Case
@@ -97,8 +97,7 @@ class Answers:
         try:
             value: Fraction = self.case.value(name)
         except NoValue as error:
-            hint = f"give {error.name}" if isinstance(error, Missing) else ""
-            raise InputError(Problem(self.binding.given[name].source, f"its formula has no value here: {error}", path=name, hint=hint)) from None
+            raise without_value(name, self.binding.given[name], error) from None
         return value
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symroof.cases.quantity_result import as_written
-from symroof.cases.spec_values import Given, check_degrees, check_prefix
+from symroof.cases.spec_values import Given, check_together
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
@@ -16,6 +16,7 @@ from symroof.formula.tree import Num
 from symroof.specs.fields import Span
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
+from symroof.theory.defaults import Missing
 from symroof.theory.layout import DEGREES
 
 Ends = Mapping[str, tuple[Fraction, Fraction]]
@@ -43,8 +44,13 @@ def check_formulas(made: Callable[[], Case], given: Mapping[str, Given], box: En
         there = case.changed(point) if point else case
         known = {name: replace(formula, setting=_checked(name, formula, there, point)) for name, formula in formulas.items() if _known(name, formula, there)}
         numbers = {name: replace(value, setting=Num(there.value(name))) if name in box else value for name, value in given.items()}
-        check_prefix(numbers | known)
-        check_degrees(numbers | known, [])
+        check_together(numbers | known, [])
+
+
+def without_value(name: str, formula: Given, error: NoValue) -> InputError:
+    """The error of a formula set as a value that has none here, with what it needs."""
+    hint = f"give {error.name}" if isinstance(error, Missing) else ""
+    return InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint))
 
 
 def _points(ends: Ends) -> Iterator[dict[str, Fraction]]:
@@ -66,7 +72,7 @@ def _known(name: str, formula: Given, case: Case) -> bool:
         if "is defined by itself" in str(error):
             raise InputError(Problem(formula.source, str(error), path=name)) from None
         if name in (*DEGREES, "instance_devices"):
-            raise InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name)) from None
+            raise without_value(name, formula, error) from None
         return False
     return True
 

@@ -20,6 +20,8 @@ from symroof.theory.declarations import NONE, Declarations
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import PresetSpec
 
+VLLM_LINE, RECOMMENDED = "vllm line", "recommended"
+"""The origins of values that a command line of vLLM says or leaves to it, and of those that are advised in their place."""
 Values = Mapping[str, tuple[Setting, ...]]
 
 

@@ -222,6 +222,16 @@ def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
     return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
 
 
+def check_together(given: Mapping[str, Given], warnings: list[str]) -> None:
+    """Whether a request may have these values together.
+
+    Raises:
+        InputError: as :func:`check_prefix` and :func:`check_degrees`.
+    """
+    check_prefix(given)
+    check_degrees(given, warnings)
+
+
 def check_prefix(given: Mapping[str, Given]) -> None:
     """The cached part of a prompt is not longer than the prompt.
 

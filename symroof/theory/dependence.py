@@ -1,15 +1,11 @@
 """Which names of a case move with which inputs: which have to be functions of them, and which are numbers."""
 
-import sys
 from dataclasses import dataclass, field
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import changed_inputs, names
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
-
-INNERMOST = sys.maxsize
-"""A place inside of no circle."""
 
 
 @dataclass(frozen=True)
@@ -26,41 +22,31 @@ class Dependence:
 
     case: Case
     _moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
-    _open: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
-    _doubtful: dict[tuple[str, frozenset[str]], int] = field(default_factory=dict)
-    """Names that do not move as far as a circle that is still open shows, and its outermost place."""
 
     def moves(self, name: str, keys: frozenset[str]) -> bool:
         """Whether a name depends on one of the changed ones here."""
-        return self._reaches(name, keys)[0]
-
-    def _reaches(self, name: str, keys: frozenset[str]) -> tuple[bool, int]:
-        """Whether a name leads to one of the keys, and the outermost place of a circle that a no leans on: the no holds where that circle has none."""
         if name in keys:
-            return True, INNERMOST
-        if (name, keys) in self._moves:
-            return self._moves[name, keys], self._doubtful.get((name, keys), INNERMOST)
-        if (name, keys) in self._open:
-            return False, self._open[name, keys]
-        depth, before, leans = len(self._open), len(self._doubtful), INNERMOST
-        self._open[name, keys] = depth
-        for inner in self.mentioned(name, keys):
-            moves, place = self._reaches(inner, keys)
-            leans = min(leans, place)
-            if moves:
-                break
-        else:
-            moves = False
-        del self._open[name, keys]
-        self._moves[name, keys] = moves
-        if not moves and leans < depth:
-            self._doubtful[name, keys] = leans
-            return False, leans
-        for doubtful in list(self._doubtful)[before:]:  # the circle is closed: without a key in it they hold, and else they are asked again
-            del self._doubtful[doubtful]
-            if moves:
-                del self._moves[doubtful]
-        return moves, INNERMOST
+            return True
+        if (name, keys) not in self._moves:
+            self._look(name, keys)
+        return self._moves[name, keys]
+
+    def _look(self, name: str, keys: frozenset[str]) -> None:
+        """Follow what a name is worked out from to one of the keys; where there is none, nothing on the way moves either, circles included."""
+        led_from: dict[str, str | None] = {name: None}
+        left = [name]
+        while left:
+            at = left.pop()
+            for inner in self.mentioned(at, keys):
+                if inner in keys or self._moves.get((inner, keys)):
+                    on_the_way: str | None = at
+                    while on_the_way is not None:
+                        self._moves[on_the_way, keys], on_the_way = True, led_from[on_the_way]
+                    return
+                if inner not in led_from and (inner, keys) not in self._moves:
+                    led_from[inner] = at
+                    left.append(inner)
+        self._moves.update(dict.fromkeys(((reached, keys) for reached in led_from), False))
 
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name is worked out from."""

@@ -8,6 +8,7 @@ from typing import Any
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
 from symroof.cases.request import selection
+from symroof.cases.selection import RECOMMENDED
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.theory.thresholds import THRESHOLDS
@@ -82,7 +83,7 @@ def _late(study: Study) -> Study:
 def with_values(study: Study, **values: Any) -> Study:
     """The same case with some values chosen otherwise."""
     made = Study()
-    made.select(selection(origin="recommended", **values).over(study.chosen))
+    made.select(selection(origin=RECOMMENDED, **values).over(study.chosen))
     return made
 
 

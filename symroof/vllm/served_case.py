@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.decisions import ENGINE_SHARE
 from symroof.cases.request import selection
-from symroof.cases.selection import Selection
+from symroof.cases.selection import VLLM_LINE, Selection
 from symroof.cases.spec_values import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -20,7 +20,7 @@ from symroof.vllm.flags import FLAGS, NOT_MODELLED, FlagNote
 from symroof.vllm.hub import NotFound, model_here
 from symroof.vllm.speculation import speculation
 
-ORIGIN = "vllm line"
+ORIGIN = VLLM_LINE
 LARGE_MEMORY = 70 * 2**30
 DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size": 16}
 """What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
