@@ -198,7 +198,8 @@ def _sides(solution: Solution) -> str:
         return f"{lhs} and {rhs} meet here"
     before, after = solution.before(value), solution.side(2 * value)
     if after == 0 or (before == 0 and after):
-        return f"{lhs} and {rhs} are the same {'from here on' if after == 0 else 'up to here'}"
+        here = solution.side(value) == 0
+        return f"{lhs} and {rhs} are the same {('from here on' if here else 'above it') if after == 0 else 'up to here' if here else 'below it'}"
     if not before or after != -before:
         return f"{lhs} and {rhs} meet here"
     words = ("below", "above") if before < 0 else ("above", "below")

@@ -16,6 +16,8 @@ DOES_NOT_FIT = "does_not_fit"
 NO_RANGE, NOT_EVERYWHERE = "range_not_worked_out", "no_value_in_part_of_the_range"
 WITHOUT_RANGE = {NO_RANGE: "range not computed", NOT_EVERYWHERE: "no value in part of the range"}
 """Flags of values at the middle of the ranges that say nothing of the rest, and how they are printed."""
+BEYOND_FLOATS = "beyond_floats"
+"""Flag of a value in JSON that no float holds, and that is null there."""
 
 Value = Fraction | bool | str
 
@@ -107,8 +109,9 @@ class Result:
             entry |= {"low": bare(self.low), "high": bare(self.high)}
         if self.possible:
             entry["value"] = [bare(v) for v in self.possible]
-        if self.flags:
-            entry["flags"] = list(self.flags)
+        flags = self.flags if entry["value"] is not None else (*self.flags, BEYOND_FLOATS)
+        if flags:
+            entry["flags"] = list(flags)
         return entry
 
 
@@ -134,15 +137,19 @@ def plural(unit: str, value: Fraction) -> str:
 
 
 def bare(value: Value | None) -> Any:
-    """A value for programs: an int or a float for a fraction, anything else unchanged.
+    """A value for programs: an int or a float for a fraction, None for one beyond the largest float, anything else unchanged.
 
     >>> from fractions import Fraction
-    >>> bare(Fraction(4)), bare(Fraction(1, 4)), bare("memory")
-    (4, 0.25, 'memory')
+    >>> bare(Fraction(4)), bare(Fraction(1, 4)), bare("memory"), bare(Fraction(10**400))
+    (4, 0.25, 'memory', None)
     """
-    if isinstance(value, Fraction):
-        return value.numerator if value.denominator == 1 else float(value)
-    return value
+    if not isinstance(value, Fraction):
+        return value
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return value.numerator if value.denominator == 1 else number
 
 
 @dataclass(frozen=True)

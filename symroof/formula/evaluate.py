@@ -22,7 +22,9 @@ MOST_TERMS = 20_000
 TERMS = "~terms"
 """Beside the indices of sums, the terms of all sums that one stands in: those of a sum of sums multiply."""
 FURTHEST_POWER_OF_TEN = 10_000
-"""Powers beyond it are no numbers of this field; below its inverse they are zero."""
+"""Powers beyond it are no numbers of this field."""
+LEAST_POWER = Fraction(1, 10**FURTHEST_POWER_OF_TEN)
+"""What a power below it counts as: it is never zero, so that nothing is taken to meet there."""
 
 
 class NoValue(ArithmeticError):
@@ -253,7 +255,7 @@ def power(base: Any, exponent: Any) -> Any:
         return _dual_power(base, exponent)
     if base < 0:
         raise NoValue("a fractional power of a negative number")
-    return _rounded(lambda a, b: a**b if a else Decimal(0), base, plain)
+    return _rounded(operator.pow, base, plain) or LEAST_POWER if base else base
 
 
 def _dual_power(base: Any, exponent: Any) -> Dual:
@@ -319,7 +321,7 @@ def _exp(args: list[Any]) -> Any:
         return Dual(value, value * x.slope)
     if isinstance(x, Piecewise):
         raise NotPolynomial("an exponential of the index of a sum")
-    return _rounded(Decimal.exp, x) if x else Fraction(1)
+    return _rounded(Decimal.exp, x) or LEAST_POWER if x else Fraction(1)
 
 
 def _extreme(args: list[Any], larger: bool) -> Any:

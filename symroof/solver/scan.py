@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from symroof.formula.evaluate import NoValue, written
 from symroof.formula.tree import Tree, mentions, sums
 from symroof.solver.axis_points import Axis, short, with_more
-from symroof.solver.bracket import narrowed, sectioned
+from symroof.solver.bracket import DIGITS, halved, narrowed, sectioned
 from symroof.solver.joint_search import Gap, Rough, Search, Value, answered, together
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
@@ -80,7 +80,7 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
             (values if whole or not _pole(gap, root, around) else poles).append(root)
     values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
     if values:
-        return Crossing("crosses", NUMERIC, (), tuple(_apart(points, values)), (low, high), searched=searched)
+        return Crossing("crosses", NUMERIC, (), tuple(_apart(gap, points, values, whole)), (low, high), searched=searched)
     if poles:  # the sides change over there without meeting: the verdict holds for the axis up to the first
         high, searched = poles[0], (searched[0], max(point for point, _ in points if point < poles[0]))
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
@@ -153,14 +153,33 @@ def _below_one(gap: Gap, first: Fraction) -> list[Fraction]:
     return [none / (none - one)] if one is not None and none * one < 0 else []
 
 
-def _apart(points: list[tuple[Fraction, Value]], values: list[Fraction]) -> list[Fraction]:
-    """The crossings; of a stretch of the grid where the sides are the same, its ends."""
-    zeros = {point for point, g in points if g == 0}
-    if not zeros:
-        return values
-    order = [point for point, _ in points]
-    neighbours = {b: (a, c) for a, b, c in zip(order, order[1:], order[2:], strict=False)}
-    return [v for v in values if v not in neighbours or not (v in zeros and neighbours[v][0] in zeros and neighbours[v][1] in zeros)]
+def _apart(gap: Gap, points: list[tuple[Fraction, Value]], values: list[Fraction], whole: bool) -> list[Fraction]:
+    """The crossings; of a stretch where the sides are the same, its ends: where these are the ends of the axis, only whole numbers count."""
+    runs = [list(run) for _, run in groupby(points, key=lambda point: point[1] == 0)]
+    same: set[Fraction] = set()
+    ends = []
+    for i, run in enumerate(runs):
+        first, last = run[0][0], run[-1][0]
+        if run[0][1] or first == last:
+            continue
+        same.update(point for point, _ in run)
+        if i > 0:
+            before, size = runs[i - 1][-1]
+            ends.append(_end(halved(gap, before, first, sign(size), whole)))
+        elif whole:
+            ends.append(first)
+        if i + 1 < len(runs):
+            end = halved(gap, last, runs[i + 1][0][0], 0, whole)
+            ends.append(end - 1 if whole else _end(end))
+        elif whole:
+            ends.append(last)
+    return sorted([*(value for value in values if value not in same), *ends])
+
+
+def _end(point: Fraction) -> Fraction:
+    """The end of a stretch, known to :data:`DIGITS`; the plain number that it is."""
+    plain = point.limit_denominator(10**6)
+    return plain if abs(plain - point) <= DIGITS * point else point
 
 
 def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> Search[list[tuple[Fraction, Value]]]:

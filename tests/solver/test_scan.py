@@ -102,13 +102,13 @@ def test_below_one_the_share_of_the_first_step_is_the_answer():
 
 def test_sides_that_are_the_same_everywhere_and_on_a_stretch():
     assert scanned(lambda n: 0, low=1, high=9).verdict == "identical"
-    found = scanned(lambda x: max(0, x - 8), REAL, high=1000)
-    assert found.verdict == "crosses" and found.values[-1] <= 8  # of a stretch its ends: the first point, and the last that is looked at
-    assert len(found.values) == 2
-    found = scanned(lambda x: max(0, x - 50) + min(0, x - 3), REAL)
-    first, last = found.values
-    step = 10 ** (1 / PER_DECADE)
-    assert 3 <= first < 3 * step and 50 / step < last <= 50
+    assert scanned(lambda x: max(0, x - 8), REAL, high=1000).values == (8,)  # from the beginning of the axis: that is no crossing
+    assert scanned(lambda x: min(0, x - Fraction(22, 7)), REAL).values == (Fraction(22, 7),)
+    assert scanned(lambda x: max(0, x - 50) + min(0, x - 3), REAL).values == (3, 50)
+    assert scanned(lambda x: 0 if 3 <= x < 50 else 1, REAL).values == (3, 50)
+    assert scanned(lambda n: max(0, n - 8), high=1000).values == (1, 8)  # whole numbers are those at which they are the same
+    assert scanned(lambda n: 0 if 30 < n < 900 else 1, high=1000).values == (31, 899)
+    assert scanned(lambda n: min(0, n - 300), high=1000).values == (300, 1000)
 
 
 @pytest.mark.parametrize("with_rough", [False, True])
