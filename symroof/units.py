@@ -207,6 +207,8 @@ def parse_quantity(text: str) -> Quantity:
     match = re.fullmatch(rf"\s*({NUMBER})\s*(.*?)\s*", text, flags=re.DOTALL)
     if not match or len(text) > 120:
         raise UnitError(f"not a quantity: {text[:40]!r}; write a number and a unit, such as '3.35 TB/s'")
+    if ".." in text:
+        raise UnitError(f"{text.strip()[:40]!r} is a range, where one value is needed")
     if match[2] in PREFIXES_ALONE:
         raise UnitError(_either(match[1], match[2]))
     unit = parse_unit(match[2])

@@ -42,3 +42,13 @@ def test_a_value_beyond_a_float_is_exact_only():
 def test_a_relation_is_no_value_of_an_input():
     with pytest.raises(sr.InputError, match="a number is needed"):
         sr.Study(prompt=s.batch < 3)
+
+
+@pytest.mark.parametrize("thing", [None, 3, 2.5, b"itl", ["itl"]])
+def test_what_is_neither_text_nor_sympy_is_refused_by_name_of_its_type(thing):
+    """What was met first was an attribute that the thing lacks."""
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=128)
+    doors = [study.value, study.exact, study.sympy, study.derive, *([] if isinstance(thing, list) else [sr.solve, study.solve])]
+    for door in doors:
+        with pytest.raises(sr.InputError, match=f"not {type(thing).__name__}"):
+            door(thing)

@@ -59,6 +59,8 @@ def _single(thing: Any) -> Any:
 
 def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
     own = answers.case.theory.own
+    if not (isinstance(equation, str) or is_sympy(equation)):
+        raise InputError(Problem("equation", f"expected text or a SymPy equation, not {type(equation).__name__}"))
     named = None if is_sympy(equation) else named_threshold(equation.strip(), answers.case.theory)
     relation = parse_equation(named.equation if named else equation, own)
     equation = str(equation)

@@ -19,6 +19,7 @@ from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import Num
+from symroof.specs.fields import Span
 from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 
@@ -31,6 +32,9 @@ FALSI, SETTLED = 24, 1e-13
 
 SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
 """A map shows contexts from here at least, and goes no further than these."""
+
+LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
+"""What a map leaves out of a request."""
 
 Batch = Fraction | float
 """A solved batch; 0 where even the smallest is past the line, infinity where none is."""
@@ -85,12 +89,16 @@ def regimes(subject: Answers) -> Regimes | None:
 
 
 def at_a_context(subject: Answers, context: Fraction) -> Answers:
-    """The case as so many requests at a context: its prompt and output play no part."""
+    """The case as so many requests at a context: its prompt and output play no part; a value that is a formula of these is the number that it is."""
     if context not in subject.at_context:
-        binding = subject.binding
-        inputs = {name: value for name, value in binding.given.items() if name not in ("prompt", "output", "cached_prefix")}
-        inputs["context"] = Given(Num(context, dimension("context")), "map")
-        subject.at_context[context] = Answers(replace(binding, given=inputs))
+        inputs = {**subject.binding.given, "context": Given(Num(context, dimension("context")), "map")}
+        case = replace(subject.binding, given=inputs).case()
+        for name, value in subject.binding.given.items():
+            if name in LENGTHS:
+                del inputs[name]
+            elif not isinstance(value.setting, (Num, Span)) and not LENGTHS.isdisjoint(case.leads_to(name)):
+                inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
+        subject.at_context[context] = Answers(replace(subject.binding, given=inputs))
     return subject.at_context[context]
 
 

@@ -117,6 +117,10 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         tab = line <= len(reader.lines) and reader.lines[line - 1][column - 1 : column] == "\t"  # libyaml does not say which character it is
         hint = "indent with spaces" if tab else ""
         raise reader.stop(f"not valid YAML: {error.problem or error.context}", line, column, hint) from None
+    except yaml.reader.ReaderError as error:
+        before, found, _ = text.partition(chr(error.character))
+        rows = f"{before}.".splitlines() if found else ["."]
+        raise reader.stop(f"not valid YAML: the character U+{error.character:04X} may not stand in it", len(rows), len(rows[-1])) from None
     except (yaml.YAMLError, ValueError) as error:
         raise reader.stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None
     if reader.problems and noted is None:

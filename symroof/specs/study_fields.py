@@ -45,7 +45,7 @@ def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
     known = [symbol.name for group in groups for symbol in GROUPS[group]] + list(extra)
 
     def check(value: object) -> dict[str, tuple[Setting, ...]]:
-        return _mapped(value, known, formulas=False)
+        return _mapped(value, known, formulas=True)
 
     return Annotated[Any, BeforeValidator(check), _NamesSchema(known)]
 

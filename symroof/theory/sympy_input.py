@@ -87,7 +87,10 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
         InputError: what :func:`read_expression` refuses, an unknown name, parts of different dimensions.
     """
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
-        return name_in(thing)
+        name = name_in(thing)
+        if not isinstance(name, str):
+            raise InputError(Problem("quantity", f"expected a name or a SymPy expression, not {type(thing).__name__}"))
+        return name
     formula = Unnamed.of(read_expression(thing, own=own))
     if formula.tree == ZERO and not _bends(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))

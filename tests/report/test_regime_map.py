@@ -9,7 +9,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.pictures.regimes import before, drawn, picture, region_areas, says
-from symroof.report.regime_map import regimes
+from symroof.report.regime_map import at_a_context, regimes
 
 from . import STEMS, made, text_of
 
@@ -244,3 +244,12 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
 def test_extreme_cases_have_a_map_too():
     assert "1,000,000 requests at a context of 575 tokens" in of(model="llama-3-8b", hardware="h100-sxm", prompt=512, output=64, batch=1_000_000).alt
     assert "1 request at a context of 1 token;" in of(model="smollm2-135m", hardware="h200", prompt=1, output=1, batch=1).alt
+
+
+def test_a_batch_that_is_a_formula_of_the_prompt_stands_still_where_the_context_moves():
+    """A map leaves the prompt out, and took the batch with it; a formula of the context moves with the context."""
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 10}
+    for context in (Fraction(5), Fraction(4105), Fraction(20_000)):
+        of_prompt, same = (at_a_context(Study(**case, batch=batch).first, context) for batch in ("prompt - 3000", 1096))
+        assert of_prompt.case.value("itl") == same.case.value("itl")
+        assert at_a_context(Study(**case, batch="2*context").first, context).case.value("batch") == 2 * context

@@ -25,7 +25,9 @@ COMMA = r"(?:\d{1,6},(?:\d{1,2}|\d{4,9})|0,\d{3})(?![\d.]|,\d)"
 """A decimal comma, where a unit follows; else it parts two numbers."""
 GROUPED = r"\d{1,3}(?P<apart>,|\{,\}|\\,|['’\u2009\u202f])\d{3}(?:(?P=apart)\d{3})*(?:\.\d+)?"
 """Thousands are set apart by a comma, as LaTeX does it, by an apostrophe or a thin space; not by a plain one, which parts two numbers."""
-NUMBER = rf"(?P<number>(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|\.\d+)(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
+MINUS = r"(?:(?:^|(?<=[\s(|]))(?<![\d)%][\s(|])[-−](?=[\d.]))?"
+"""A sign of its own, not what joins two numbers or begins an item."""
+NUMBER = rf"(?P<number>{MINUS}(?:(?P<comma>{COMMA})|{GROUPED}|\d+(?:\.\d+)?|\.\d+))(?P<power>[eE][+-]?\d{{1,3}}(?!\w))?"
 TOKEN = re.compile(rf"{WORD}|{NUMBER}")
 TIMES_TEN = re.compile(r"[ $]{0,8}(?:×|x|\*|·)\s{0,8}10(?:\^\{?([+-]?\d{1,2})\}?|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}))")
 RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
@@ -164,7 +166,7 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     gap = GAP.match(text, place)
     begins = gap.end() if gap else place
     unit, after = unit_at(text, begins)
-    digits, apart = match["number"], match["apart"] or ","
+    digits, apart = match["number"].replace("−", "-"), match["apart"] or ","
     comma = bool(match["comma"]) and bool(unit or size or ten)
     if match["comma"] and not comma:  # 1,0 and 10,00
         end = place = start + digits.index(",")

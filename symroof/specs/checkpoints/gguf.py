@@ -98,7 +98,7 @@ def _layers(header: Header, architecture: str) -> tuple[list[Layer], list[tuple[
     for name, tensor in header.tensors.items():
         if re.fullmatch(r"blk\.\d+\.attn_[kv]_b\.weight", name) and f"{name.rsplit('_', 2)[0]}_kv_b.weight" in header.tensors:
             continue  # the same matrix cut in two, beside the whole
-        if (match := re.fullmatch(r"blk\.(\d{1,5})\.(.+)", name)) and int(match[1]) < len(blocks):
+        if (match := re.fullmatch(r"blk\.(0|[1-9]\d{0,4})\.(.+)", name)) and int(match[1]) < len(blocks):
             blocks[int(match[1])][match[2]] = tensor
     layers = [Layer(header, i, block) for i, block in enumerate(blocks)]
     return layers, [(name, tensor) for block in blocks for name, tensor in block.items()]

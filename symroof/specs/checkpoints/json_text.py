@@ -18,7 +18,7 @@ LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
 STRING = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)', re.DOTALL)
 """A string, or what begins like one and never ends: every quote is looked at once, whatever a hostile file holds."""
 LFS_POINTER = "version https://git-lfs.github.com/spec/"
-BOMS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+BOMS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 @dataclass(frozen=True)

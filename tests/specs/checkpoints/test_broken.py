@@ -221,6 +221,7 @@ def test_what_a_file_may_not_be(text, said):
     ("raw", "said"),
     [
         (b"\xff\xfe{\x00}\x00", "is UTF-16 text, not UTF-8"),
+        ("{}".encode("utf-32"), "is UTF-32 text, not UTF-8"),
         (b'{"model_type": "ll\xe4ma"}', "is not UTF-8 text (byte 18)"),
         (b"\x00" * 100, "not valid JSON"),
         (b" " * (LARGEST_FILE + 1), f"is larger than {LARGEST_FILE:,} bytes"),
