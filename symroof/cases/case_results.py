@@ -86,9 +86,9 @@ class Answers:
     @property
     def targets(self) -> dict[str, Fraction]:
         """The limits of this case by metric."""
-        return {name: self._set(symbol) for name, symbol in TARGET_SYMBOLS.items() if symbol in self.case.given}
+        return {name: self.set_to(symbol) for name, symbol in TARGET_SYMBOLS.items() if symbol in self.case.given}
 
-    def _set(self, name: str) -> Fraction:
+    def set_to(self, name: str) -> Fraction:
         """The value that a name is set to.
 
         Raises:
@@ -311,7 +311,7 @@ class Answers:
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
-        return Input(Result(symbol, self._set(name), *(self.binding.box().get(name) or (None, None))), setting.source, setting.defaulted)
+        return Input(Result(symbol, self.set_to(name), *(self.binding.box().get(name) or (None, None))), setting.source, setting.defaulted)
 
 
 def _without_range(error: NoValue) -> str:

@@ -26,13 +26,13 @@ MOST_POINTS = 64
 
 
 def check_formulas(made: Callable[[], Case], given: Mapping[str, Given], box: Ends) -> None:
-    """Formulas must be numbers, not lead back to themselves, and come to values that their names may have: with the ranges at their middle and at
-    every corner.
+    """Formulas that somebody set must be numbers, not lead back to themselves, and come to values that their names may have: with the ranges at their
+    middle and at every corner.
 
     Raises:
         InputError: one does not.
     """
-    formulas = {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span))}
+    formulas = {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span)) and not value.defaulted}
     if not formulas:
         return
     case = made()

@@ -21,7 +21,7 @@ LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a mil
 MOST_TERMS = 20_000
 TERMS = "~terms"
 """Beside the indices of sums, the terms of all sums that one stands in: those of a sum of sums multiply."""
-FURTHEST_POWER_OF_TEN = 10_000
+FURTHEST_POWER_OF_TEN = 1_000
 """Powers beyond it are no numbers of this field."""
 LEAST_POWER = Fraction(1, 10**FURTHEST_POWER_OF_TEN)
 """What a power below it counts as: it is never zero, so that nothing is taken to meet there."""

@@ -60,12 +60,12 @@ class Run:
 
     @property
     def batch(self) -> int:
-        return int(dict(self.changes).get("batch") or self.own.case.value("batch"))
+        return int(dict(self.changes).get("batch") or self.own.set_to("batch"))
 
     @property
     def copies(self) -> int:
         """Instances side by side."""
-        return int(dict(self.changes).get("dp") or self.own.case.value("dp"))
+        return int(dict(self.changes).get("dp") or self.own.set_to("dp"))
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""

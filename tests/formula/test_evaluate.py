@@ -290,7 +290,7 @@ def test_an_exponential_at_its_ends():
     """One at zero exactly; next to nothing far below it, but never nothing; no number far above it."""
     at = Values({"a": Fraction(0), "b": Fraction(10**9)})
     assert evaluate(parse("exp(a)"), at) == 1
-    assert all(0 < evaluate(parse(tiny), at) < Fraction(1, 10**1000) for tiny in ("exp(-b)", "0.5**b", "(1/b)**b"))
+    assert all(0 < evaluate(parse(tiny), at) < Fraction(1, 10**900) for tiny in ("exp(-b)", "0.5**b", "(1/b)**b"))
     assert evaluate(parse("a**b"), at) == 0
     with pytest.raises(NoValue, match="too large"):
         evaluate(parse("exp(b)"), at)

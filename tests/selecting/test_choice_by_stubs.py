@@ -113,7 +113,7 @@ def test_a_rank_is_the_screened_number_where_there_is_one():
 
 
 def test_batch_and_copies_are_those_that_were_solved_or_those_of_the_case():
-    own = SimpleNamespace(case=SimpleNamespace(value={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__))
+    own = SimpleNamespace(set_to={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__)
     assert (Run("a", own).batch, Run("a", own).copies) == (7, 3)
     assert (Run("a", own, (("batch", 9), ("dp", 2))).batch, Run("a", own, (("batch", 9), ("dp", 2))).copies) == (9, 2)
 
