@@ -73,8 +73,8 @@ def _isolated(p: Numbers) -> list[Fraction]:
 
 
 def short(x: Fraction) -> Fraction:
-    """A positive number to a few digits more than a root is computed to."""
-    places = DIGITS + 4 - math.floor(_bits(x) * math.log10(2))  # its own digits may be more than Python writes out
+    """A positive number to a few digits more than a root is computed to; its own may be more than Python writes out."""
+    places = DIGITS + 4 - math.floor(_bits(x) * math.log10(2))
     scale = Fraction(10) ** places
     return Fraction(round(x * scale)) / scale
 
