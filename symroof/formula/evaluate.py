@@ -22,9 +22,7 @@ MOST_TERMS = 20_000
 TERMS = "~terms"
 """Beside the indices of sums, the terms of all sums that one stands in: those of a sum of sums multiply."""
 FURTHEST_POWER_OF_TEN = 1_000
-"""Powers beyond it are no numbers of this field."""
-LEAST_POWER = Fraction(1, 10**FURTHEST_POWER_OF_TEN)
-"""What a power below it counts as: it is never zero, so that nothing is taken to meet there."""
+"""Powers beyond it are no numbers of this field; those below its inverse are told apart by their order alone."""
 
 
 class NoValue(ArithmeticError):
@@ -255,7 +253,7 @@ def power(base: Any, exponent: Any) -> Any:
         return _dual_power(base, exponent)
     if base < 0:
         raise NoValue("a fractional power of a negative number")
-    return _rounded(operator.pow, base, plain) or LEAST_POWER if base else base
+    return _rounded(operator.pow, base, plain) or _next_to_nothing(plain * (_log10(base.denominator) - _log10(base.numerator))) if base else base
 
 
 def _dual_power(base: Any, exponent: Any) -> Dual:
@@ -275,6 +273,24 @@ def _rounded(function: Any, *args: Fraction) -> Fraction:
             return Fraction(function(*(Decimal(a.numerator) / Decimal(a.denominator) for a in args)))
         except (Overflow, DivisionByZero, InvalidOperation, OverflowError):  # the last: the logarithm of a number that rounds to zero
             raise NoValue("a number too large to work with") from None
+
+
+def _next_to_nothing(digits: Fraction) -> Fraction:
+    """What a power with so many zeros behind its point counts as: never zero, and less the more there are, so that no two are taken to meet there."""
+    last = FURTHEST_POWER_OF_TEN + DIGITS  # the last digit of the least power that is a number
+    return Fraction(1, 10**last * 2 ** max(round(SHRINKS * _log2_of(digits / last)), 0))
+
+
+SHRINKS = 64
+"""Powers of two by which a power falls when its exponent doubles, once it is next to nothing."""
+
+
+def _log10(x: int) -> Fraction:
+    return Fraction(math.log10(x))
+
+
+def _log2_of(x: Fraction) -> float:
+    return math.log2(x.numerator) - math.log2(x.denominator)
 
 
 def _sqrt(args: list[Any]) -> Any:
@@ -321,7 +337,7 @@ def _exp(args: list[Any]) -> Any:
         return Dual(value, value * x.slope)
     if isinstance(x, Piecewise):
         raise NotPolynomial("an exponential of the index of a sum")
-    return _rounded(Decimal.exp, x) or LEAST_POWER if x else Fraction(1)
+    return _rounded(Decimal.exp, x) or _next_to_nothing(-x * Fraction(math.log10(math.e))) if x else Fraction(1)
 
 
 def _extreme(args: list[Any], larger: bool) -> Any:

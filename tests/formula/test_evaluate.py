@@ -3,6 +3,7 @@
 import contextlib
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 import sympy
@@ -292,6 +293,9 @@ def test_an_exponential_at_its_ends():
     assert evaluate(parse("exp(a)"), at) == 1
     assert all(0 < evaluate(parse(tiny), at) < Fraction(1, 10**900) for tiny in ("exp(-b)", "0.5**b", "(1/b)**b"))
     assert evaluate(parse("a**b"), at) == 0
+    falling = [evaluate(parse(f"exp(-{n}*b)"), at) for n in (1, 2, 5, 1000)] + [evaluate(parse(f"0.5**({n}*b**2)"), at) for n in (1, 2, 10)]
+    assert all(later * 10**9 < earlier for earlier, later in pairwise(falling)) and falling[-1] > 0
+    assert falling[-1].denominator.bit_length() < 10_000
     with pytest.raises(NoValue, match="too large"):
         evaluate(parse("exp(b)"), at)
     assert evaluate(parse("sum(exp(-j), j, 1, 3)"), at) == pytest.approx(sum(math.exp(-j) for j in (1, 2, 3)))
