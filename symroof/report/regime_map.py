@@ -5,6 +5,7 @@ the reviewed case climbs from its first step's context to its last, where memory
 """
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -97,7 +98,8 @@ def at_a_context(subject: Answers, context: Fraction) -> Answers:
             if name in LENGTHS:
                 del inputs[name]
             elif not isinstance(value.setting, (Num, Span)) and not LENGTHS.isdisjoint(case.leads_to(name)):
-                inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
+                with suppress(NoValue):  # what has none here has none there
+                    inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
         subject.at_context[context] = Answers(replace(subject.binding, given=inputs))
     return subject.at_context[context]
 

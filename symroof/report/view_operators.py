@@ -7,8 +7,8 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
-from symroof.cases.search_budget import NotWorkedOut
 from symroof.formula import build
+from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Largest
 from symroof.report.field_names import operator_name
 from symroof.report.markup import UNKNOWN
@@ -59,7 +59,7 @@ def entry(step: str, operator: Operator, subject: Answers) -> dict[str, Any]:
 def _bounds(operator: Operator, subject: Answers) -> list[str]:
     arms = Largest((("compute", operator.compute_time), ("memory", operator.memory_time)))
     if subject.ranges.box:
-        with contextlib.suppress(NotWorkedOut):
+        with contextlib.suppress(NoValue):
             return list(subject.ranges.labels(arms))
     return [str(subject.case.evaluate(arms))]
 

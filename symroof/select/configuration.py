@@ -12,10 +12,12 @@ from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, target_checks, under_load, unjudged
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
+from symroof.errors import InputError, Problem
 from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screened_group import CLOSE, Screened
 from symroof.select.screening import screened
+from symroof.theory.defaults import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -232,10 +234,23 @@ def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Confi
 def label(answers: Answers) -> str:
     """A configuration in the names one types: how many of which device, and what the study lists."""
     binding, case = answers.binding, answers.case
-    count = int(case.value("served_devices") * case.value("dp"))
+    count = int(_served_devices(answers) * case.value("dp"))
     model = [binding.model.name] if binding.several_models and binding.model else []
     device = [f"{f'{count} x ' if count > 1 else ''}{binding.hardware.name if binding.hardware else 'no hardware'}"]
     return ", ".join([*model, *device, *_layout(answers, count), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
+
+
+def _served_devices(answers: Answers) -> Fraction:
+    """The devices of an instance, those that prefill for it among them.
+
+    Raises:
+        InputError: how many these are is not known.
+    """
+    try:
+        return Fraction(answers.case.value("served_devices"))
+    except Missing as error:
+        hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
+        raise InputError(Problem("select", "devices that prefill on their own (scheduling disaggregated) need a number", path=error.name, hint=hint)) from None
 
 
 def _layout(answers: Answers, count: int) -> list[str]:
