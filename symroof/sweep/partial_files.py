@@ -7,6 +7,7 @@ import shutil
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from symroof.errors import InputError, Problem
 from symroof.output_files import PREFIX, hold, remove_abandoned
 from symroof.sweep.grid_blocks import Array
 
-SCHEMA = "symroof/sweep-parts/2"
+SCHEMA = "symroof/sweep-parts/3"
 DAMAGED = (zipfile.BadZipFile, ValueError, EOFError, KeyError, RuntimeError)
 """How NumPy reports an archive that is truncated or altered."""
 LOCK = ".lock"
@@ -31,8 +32,8 @@ SOURCES = {
 class Parts:
     """The folder of parts of one file; it is removed with the last part.
 
-    A part is a NumPy archive: the count of points that do not fit, then every quantity's values of one batch of blocks. It gets its name when
-    it is complete; its checksums show whether it still is when a later run reads it.
+    A part is a NumPy archive: the count of points that do not fit, then every quantity's values of one batch of blocks, and which part of which sweep
+    it is. It gets its name when it is complete; its checksums show whether it still is when a later run reads it.
     """
 
     def __init__(self, goal: Path) -> None:
@@ -42,6 +43,8 @@ class Parts:
         self.whole = self.folder / "whole"
         self.previous = self.folder / "old"
         """The file while it is put together, and the Zarr store that it replaces."""
+        self.sweep = ""
+        """The digest of the manifest, as far as the folder has been opened."""
 
     def open(self, source: Mapping[str, str], parts: int, resume: bool) -> None:
         """Make the folder, or go on in the one that is there with ``resume``; the parts of any other sweep are removed.
@@ -52,6 +55,7 @@ class Parts:
         """
         self.restore()
         manifest = {"schema": SCHEMA, **source, "parts": parts}
+        self.sweep = sha256(json.dumps(manifest).encode()).hexdigest()
         if resume and self.finished:
             if (fault := _difference(self._manifest(), manifest)) is not None:
                 hint = "repeat the sweep that began them, or leave out --resume to start anew"
@@ -82,15 +86,15 @@ class Parts:
         """Write one batch."""
         path = self._path(number)
         with path.with_suffix(".new").open("wb") as stream:
-            np.savez(stream, np.array(unfit), *values)
+            np.savez(stream, np.array(unfit), *values, of=np.array(self._stamp(number)))
             stream.flush()
             os.fsync(stream.fileno())
         path.with_suffix(".new").replace(path)
 
     def unfit(self, number: int, count: int) -> int | None:
-        """The count of a part's points that do not fit; None where there is no such part, or it is not the whole of ``count`` arrays."""
+        """The count of a part's points that do not fit; None where there is no such part, or it is not the whole of ``count`` arrays, or another part."""
         with contextlib.suppress(FileNotFoundError, *DAMAGED), self._path(number).open("rb") as stream, np.load(stream, allow_pickle=False) as part:
-            if len(part.files) == count + 1 and part.zip.testzip() is None:
+            if len(part.files) == count + 2 and part.zip.testzip() is None and str(part["of"]) == self._stamp(number):
                 return int(part["arr_0"])
         return None
 
@@ -106,6 +110,9 @@ class Parts:
         """Remove everything: the file is complete, or nothing is worth keeping."""
         self.restore()
         remove(self.folder)
+
+    def _stamp(self, number: int) -> str:
+        return f"{number} of {self.sweep}"
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number:08d}.part"

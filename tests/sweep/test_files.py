@@ -273,6 +273,21 @@ def test_a_damaged_part_is_computed_again(planned, damage, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["grid.csv", "whole.csv"]
 
 
+@pytest.mark.parametrize("origin", ["beside it", "another sweep"])
+def test_a_part_in_the_place_of_another_is_computed_again(planned, origin, tmp_path):
+    """Each says which part of which sweep it is, whatever its name and folder."""
+    goal, whole, other = (tmp_path / f"{name}.csv" for name in ("grid", "whole", "other"))
+    write(planned, whole, most=5)
+    elsewhere = sr.Study(**CASE | {"prompt": 100}).planned_sweep(axes_of(OVER.items()), QUANTITIES)
+    for plan, file in ((planned, goal), (elsewhere, other)):
+        with pytest.raises(Interrupted):
+            write(plan, file, track=stopping_at(3), most=5)
+    strange = tmp_path / (".symroof-grid.csv.parts/00000000.part" if origin == "beside it" else ".symroof-other.csv.parts/00000001.part")
+    (tmp_path / ".symroof-grid.csv.parts/00000001.part").write_bytes(strange.read_bytes())
+    write(planned, goal, resume=True, most=5)
+    assert goal.read_bytes() == whole.read_bytes()
+
+
 def test_a_part_damaged_after_it_was_written_names_itself(planned, tmp_path, monkeypatch):
     real = Parts.save
 
