@@ -19,7 +19,7 @@ from symroof.cases.search_budget import MOST_AXES, Budget, NotWorkedOut
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
+from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, parts
 from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantity import Search
@@ -103,6 +103,10 @@ class Ranges:
             NotWorkedOut: as :meth:`bounds`.
         """
         moving = {name: self.direction(tree, name) for name in self.box}
+        if (under := self._under_that_turns(tree)) is not None:
+            if any(self.direction(under, name) and name not in self._whole for name in self.box):
+                raise NoValue("division by zero")
+            moving = {name: way and None for name, way in moving.items()}  # whole steps lead over it: what is beyond has the other sign
         lowest = {name: self.box[name][0 if d == 1 else 1] for name, d in moving.items() if d}
         highest = {name: self.box[name][1 if d == 1 else 0] for name, d in moving.items() if d}
         if all(d is not None for d in moving.values()):
@@ -120,6 +124,33 @@ class Ranges:
     def _at_corners_alone(self) -> bool:
         """Whether all of the box is the widening of measurements, and of more inputs than are searched: a few exact values tell."""
         return len(self.box) > MOST_AXES and bool(self.measured) and self.box.keys() == self.measured[0].keys()
+
+    def _under_that_turns(self, tree: Tree) -> Tree | None:
+        """A denominator of somebody's own formula that is negative in part of the box and positive in another; those of symroof's are not."""
+        seen, waiting = set(), [tree]
+        for formula in waiting:
+            for part in parts(formula):
+                if isinstance(part, Div) and self._turns(part.under):
+                    return part.under
+                if isinstance(part, Name) and part.name not in seen and self._is_own(part.name):
+                    seen.add(part.name)
+                    waiting.append(self.case.formula(part.name, self.box))
+        return None
+
+    def _is_own(self, name: str) -> bool:
+        """Whether a name stands for a formula that somebody gave or declared."""
+        if name in self.box or name in self.case.numbers:
+            return False
+        return name in self.case.given or (self.case.theory.own.quantity(name) is not None and self.case.has(name))
+
+    def _turns(self, under: Tree) -> bool:
+        if not names(under) or self.sign(under) is not None or any(self.direction(under, name) is None for name in self.box):
+            return False
+        try:
+            low, high = self.bounds(under)
+        except NoValue:
+            return False
+        return low < 0 < high
 
     @cached_property
     def _search(self) -> BoxSearch:

@@ -387,3 +387,26 @@ def test_where_values_stand_in_words(values, words):
     assert answers.standing == words
     low, high = answers.binding.box()["mbu"]
     assert (answers.case.value("mbu") == (low + high) / 2) is ("efficiency" not in values)  # what is measured has an expected value, not a middle
+
+
+POLES = {
+    "1/(1 - batch/(10.5 request))": "steps",  # a step leads over the pole
+    "2/(3 request - batch) + 1/(1 request)": "pole",  # and this one has it at a whole number
+    "(1 s)/(0.02 s - itl)": "pole",
+    "1/(mbu - 2)": "none",
+    "1/(mbu + batch/(1 request))": "none",
+}
+
+
+@pytest.mark.parametrize("formula", POLES)
+def test_a_denominator_of_ones_own_that_changes_its_sign(formula):
+    """What lay between the ends of the box was taken to lie between the values there."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=2048, batch="1..50", mbu="0.3..0.8", mfu=0.5)
+    study.define("mine", formula, unit="1/request" if "2/(" in formula else "", means="one's own")
+    result = study.result("mine")
+    if POLES[formula] == "pole":
+        assert result.flags == ("no_value_in_part_of_the_range",) and result.low is None
+        return
+    case = study.first.case
+    values = [Fraction(case.changed({"batch": Fraction(b), "mbu": mbu}).value("mine")) for b in range(1, 51) for mbu in (Fraction(3, 10), Fraction(4, 5))]
+    assert (result.low, result.high) == (min(values), max(values))
