@@ -135,19 +135,20 @@ class Derivation:
     def steps(self) -> tuple[Step, ...]:
         """One line for every quantity on the way, deepest first, this one last."""
         order: dict[str, None] = {}
-        self._visit(self.name, order)
+        self._visit(self.name, order, set())
         return tuple(step_of(name, self.answers) for name in order)
 
-    def _visit(self, name: str, order: dict[str, None]) -> None:
-        if name in order:
+    def _visit(self, name: str, order: dict[str, None], seen: set[str]) -> None:
+        if name in seen:  # also while its own formula is gone through, which may lead back to it
             return
+        seen.add(name)
         formula = self.answers.case.explains(name)
         if self.answers.case.search(name):
             order[name] = None
         if formula == Name(name) or is_number(formula):
             return
         for inner in names(formula):
-            self._visit(inner, order)
+            self._visit(inner, order, seen)
         order[name] = None
 
     @cached_property

@@ -278,7 +278,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
     """Whether an input can have a value: a share is at most one, counted things begin at one, a prefix lies inside its prompt."""
     if name == "cached_prefix":
         return bool(0 <= value < case.value("prompt"))
-    if name == "prompt":
+    if name == "prompt" and case.known("cached_prefix"):  # a formula that it is set to may have none
         return bool(value > case.value("cached_prefix"))
     most = Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None
     return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (most is None or value <= most)

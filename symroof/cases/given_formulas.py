@@ -11,7 +11,7 @@ from symroof.cases.quantity_result import as_written
 from symroof.cases.spec_values import Given, check_together
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
-from symroof.formula.text import text
+from symroof.formula.text import in_short, text
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
 from symroof.specs.input_values import in_domain
@@ -21,6 +21,8 @@ from symroof.theory.layout import DEGREES
 
 Ends = Mapping[str, tuple[Fraction, Fraction]]
 
+LONGEST = 60
+"""Characters of a value that a message holds."""
 MOST_POINTS = 64
 """Corners of the ranges at which formulas are checked."""
 
@@ -90,6 +92,6 @@ def _checked(name: str, formula: Given, case: Case, point: Mapping[str, Fraction
         at = f" where {' and '.join(where)}" if where else ""
         written = text(formula.setting)  # type: ignore[arg-type]
         hint = f"ceil({written}) or floor({written})" if "whole" in str(error) else ""
-        message = f"{written} is {as_written(name, value)}{at}, but {name} {error}"
+        message = f"{written} is {in_short(as_written(name, value), LONGEST)}{at}, but {name} {error}"
         raise InputError(Problem(formula.source, message, path=name, hint=hint)) from None
     return value

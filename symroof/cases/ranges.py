@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -74,6 +75,7 @@ class Ranges:
     _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
     _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
     _signs: dict[Tree, bool] = field(default_factory=dict)
+    _turning: dict[Tree, bool] = field(default_factory=dict)
     _corners: dict[tuple[tuple[str, Fraction], ...], Case] = field(default_factory=dict)
     _inner: dict[tuple[tuple[str, tuple[Fraction, Fraction]], ...], Ranges] = field(default_factory=dict)
     _bounds: dict[Tree, tuple[Fraction, Fraction] | NotWorkedOut] = field(default_factory=dict)
@@ -144,13 +146,14 @@ class Ranges:
         return name in self.case.given or (self.case.theory.own.quantity(name) is not None and self.case.has(name))
 
     def _turns(self, under: Tree) -> bool:
-        if not names(under) or self.sign(under) is not None or any(self.direction(under, name) is None for name in self.box):
-            return False
-        try:
-            low, high = self.bounds(under)
-        except NoValue:
-            return False
-        return low < 0 < high
+        """Whether a denominator has both signs in the box, as far as its ends show."""
+        if under not in self._turning:
+            self._turning[under] = False  # while it is worked out: a circle of given formulas shows nothing
+            if names(under) and self.sign(under) is None and all(self.direction(under, name) is not None for name in self.box):
+                with suppress(NoValue):
+                    low, high = self.bounds(under)
+                    self._turning[under] = low < 0 < high
+        return self._turning[under]
 
     @cached_property
     def _search(self) -> BoxSearch:

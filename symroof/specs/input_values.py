@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 
 from symroof.errors import nearest
 from symroof.formula.from_sympy import is_sympy
@@ -82,8 +83,14 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     return in_domain(symbol, Num(read.value, symbol.dimension))
 
 
+SMALLEST = Fraction(1, 10**300)
+"""Values nearer to zero, and larger ones than its inverse, are none of this field, and what is worked out of them is no float."""
+
+
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
+    if any(end and not SMALLEST < abs(end) < 1 / SMALLEST for end in (low, high)):
+        raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
     if low < 0 or (low == 0 and not from_zero):
         raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}" + ("; leave it out for a prompt alone" if symbol.name == "output" else ""))

@@ -41,9 +41,9 @@ SIDES = {  # equation for batch -> answer, sentence
     "1 - 1/batch = 2": ("never", "1 - 1/batch stays below 2 for every batch"),
     "50*batch = -1": ("never", "50*batch stays above -1 for every batch"),
     "(batch**2 - 10)*(batch - 5) = 0": ("3.162 requests, between 3 and 4", "(batch**2 - 10)*(batch - 5) and 0 meet here"),
-    # numbers end at 10**10000, whose logarithm is 23,026
-    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 23,030 requests (beyond it a number too large to work with)"),
-    "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 4.343 requests to 1,000,000,000,000,000,000,000,000 requests, where the search ended"),
+    # numbers end at 10**1000, whose logarithm is 2,303
+    "exp(batch) = 0": ("never", "exp(batch) stays above 0 for every batch up to 2,305 requests (beyond it a number too large to work with)"),
+    "exp(100000/batch) = 0": ("never", "exp(100000/batch) stays above 0 for batch from 43.39 requests to 1,000,000,000,000,000,000,000,000 requests, where the search ended"),
     "exp(-batch) = 2": ("never", "exp(-batch) stays below 2 for every batch"),
     "floor(batch/7) = 23/2": ("at least 84 requests", "floor(batch/7) stays below 11.5 up to 83 and is above it from 84 on"),
     "floor(batch) = 1/2": ("at least 1 request", "floor(batch) and 0.5 meet here"),  # from the first on
@@ -54,7 +54,7 @@ SHARE = {  # equation for mbu, a share -> the same
     "1 = 2*mbu": ("0.5", "1 is above 2*mbu under this value and below it over it"),
     "mbu = 2": ("never", "mbu stays below 2 for every mbu (even at mbu 1 they are 1 and 2)"),
     "3 = mbu": ("never", "3 stays above mbu for every mbu (even at mbu 1 they are 3 and 1)"),
-    "exp(1000000*mbu) = 0": ("never", "exp(1e6*mbu) stays above 0 for every mbu up to 0.02303 (beyond it a number too large to work with)"),
+    "exp(1000000*mbu) = 0": ("never", "exp(1e6*mbu) stays above 0 for every mbu up to 0.002305 (beyond it a number too large to work with)"),
     "mbu + 1 = mbu/2": ("never", "mbu + 1 stays above mbu/2 for every mbu"),
 }
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from symroof.analysis.solution import LIMIT, Solution, whole
 from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
-from symroof.cases.quantity_result import Result
+from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.errors import InputError
@@ -61,9 +61,12 @@ def beside(answers: Answers, quantity: str) -> str:
 
 def moved(answers: Answers, quantity: str, by: str, point: Fraction, share: Fraction | int = 1) -> Result:
     """A quantity at a value of one input, or its share, with its range; memory has to hold it there, for it carries no flag."""
-    values = [Fraction(case.changed({by: point}).value(quantity)) / share for case in (answers.case, *answers.corners)]
-    ends = (min(values), max(values)) if answers.corners else (None, None)
-    return Result(answers.case.theory.symbol(quantity), values[0], *ends)
+    symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity)) / share
+    try:
+        values = [value, *(Fraction(case.changed({by: point}).value(quantity)) / share for case in answers.corners)]
+    except NoValue:
+        return Result(symbol, value, flags=(NOT_EVERYWHERE,))
+    return Result(symbol, value, *((min(values), max(values)) if answers.corners else (None, None)))
 
 
 def _value(case: Case, quantity: str) -> float:
