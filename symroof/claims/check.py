@@ -272,8 +272,11 @@ def _passed_on(source: Source, claims: list[Checked]) -> list[Checked]:
 
 
 def _correction(judgement: Judgement, claimed: str) -> str:
-    """The claimed value with the right number in it, or the derived value; empty for a bound or a range, which only its author can correct."""
+    """The claimed value with the right number in it, or the derived value; empty for a bound or a range, and for a number of a case of ranges, which only
+    its author can correct."""
     written = stated(judgement)
+    if judgement.ranged:
+        return ""
     if written and (written.operator or written.low is not None):
         return ""
     return corrected_text(claimed, judgement.value) or judgement.derived

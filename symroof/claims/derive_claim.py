@@ -44,6 +44,7 @@ class Derived:
         unit: its base unit.
         other: a second value that is as right: the whole number of a threshold.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
+        span: between what it lies, where the claim gives inputs as ranges.
         answers: the case it was derived in.
     """
 
@@ -52,6 +53,7 @@ class Derived:
     other: Fraction | None = None
     why: str = ""
     flags: tuple[str, ...] = ()
+    span: tuple[Fraction, Fraction] | None = None
     answers: Answers | None = None
 
     @property
@@ -141,7 +143,10 @@ def _quantity(claim: ClaimSpec) -> Derived:
         value = study.exact(name)
         if tree != Name(name) and isinstance(value, Fraction):
             value = study.first.case.evaluate(tree)
-    return Derived(value, study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
+    result, binding = study.result(name), study.first.binding
+    ranged = tree == Name(name) and result.low is not None and result.high is not None and binding.box().keys() - binding.measured_box().keys()
+    span = (result.low, result.high) if ranged else None
+    return Derived(value, study.first.case.theory.symbol(name).unit, flags=result.flags, span=span, answers=study.first)  # type: ignore[arg-type]
 
 
 def worked_out(source: str, study: Study, steps: Steps) -> Derived:

@@ -44,8 +44,8 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
         check_used(claim, shared)
         if claim.form == "steps":
             return chain(claim)
-        if claim.formula and claim.form in ("quantity", "threshold") and claim.value is None:
-            return _formula(claim)
+        if claim.formula and claim.form in ("quantity", "threshold"):
+            return _formula(claim) if claim.value is None else _both(claim)
         return replace(_row(claim) if claim.values else beside_the_roof(_settled(with_denominator(claim))), claim=claim)
     except (InputError, ArithmeticError) as error:
         reason, fault = _why(error), error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None
@@ -54,6 +54,18 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
         return Judgement(claim, "unchecked", str(claim.value or ""), reason=f"unknown name {error.args[0]!r}: this model has no such part")
     except Exception as error:
         return failed(claim, error)
+
+
+def _both(claim: ClaimSpec) -> Judgement:
+    """A claim of a formula and of its value: as good as the worse of the two."""
+    alone = {"formula": claim.model_copy(update={"value": None}), "value": claim.model_copy(update={"formula": None})}
+    formula, value = (judge(one) for one in alone.values())
+    worse = worst([value, formula])
+    if worse is value or worse.error is not None:
+        return replace(worse, claim=claim)
+    return replace(
+        worse, claim=claim, claimed=value.claimed, reason="; ".join(filter(None, (f"of the formula {claim.formula}", worse.reason))), parts=(value, formula)
+    )
 
 
 def failed(claim: ClaimSpec, error: Exception) -> Judgement:
@@ -137,7 +149,7 @@ def _judged(claim: ClaimSpec) -> Judgement:
         return Judgement(claim, "wrong", str(value), value_text(result.value, result.unit), flags=flags, reason=f"the claimed value {error}")
     except ValueError as error:
         reason = f"the claimed value cannot be read: {error}"
-        return Judgement(claim, "wrong", str(value), value_text(result.value, result.unit), flags=result.flags, reason=reason)
+        return Judgement(claim, "unchecked", str(value), value_text(result.value, result.unit), flags=result.flags, reason=reason)
     return compared(claim, written, result)
 
 

@@ -36,6 +36,7 @@ class Judgement:
         flags: ``does_not_fit``, ``dimension``, ``regime``.
         reason: a sentence.
         value: the derived value, for a correction.
+        ranged: whether that is in the middle of ranges that the claim states: one number of many.
         slips: what would lead to the claimed value, best first.
         parts: the values of a row, or the steps of a chain.
         error: why it could not be judged, where that is a fault: an InputError of what it states, a TimeoutError where the time of
@@ -53,6 +54,7 @@ class Judgement:
     reason: str = ""
     value: Fraction | None = None
     unit: str = ""
+    ranged: bool = False
     slips: tuple[Explanation, ...] = ()
     parts: tuple[Judgement, ...] = ()
     error: Exception | None = None
@@ -81,12 +83,19 @@ def compared(claim: ClaimSpec, written: Written, derived: Derived) -> Judgement:
     verdict = min((written.verdict(value, limit) for value in options), key=ORDER.index)
     if derived.value == "in part" and written.word is not None:
         verdict = "conditional"
+    within = verdict == "wrong" and derived.span is not None and written.value is not None and derived.span[0] <= written.value <= derived.span[1]
     number = derived.number
     return Judgement(
-        claim, verdict, written.text, value_text(derived.value, derived.unit), ratio=written.value / number if number and written.value is not None else None,
+        claim, "conditional" if within else verdict, written.text, value_text(derived.value, derived.unit), ratio=written.value / number if number and written.value is not None else None,
         tolerance=limit if limit is not None else written.room / abs(written.value) if written.value else None, flags=derived.flags,
-        reason=_reason(written, derived, verdict), value=number, unit=derived.unit,
+        needs=_inside(derived) if within else (), reason=_reason(written, derived, verdict), value=number, unit=derived.unit, ranged=derived.span is not None,
     )  # fmt: skip
+
+
+def _inside(derived: Derived) -> tuple[str, ...]:
+    """What a number needs that is met within the ranges of a claim and not in their middle: ``some prompt of 512..4096``."""
+    binding = derived.answers.binding if derived.answers else None
+    return tuple(f"some {name} of {binding.given[name].text}" for name in binding.box() if name not in binding.measured_box()) if binding else ()
 
 
 def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
@@ -109,6 +118,8 @@ def _reason(written: Written, derived: Derived, verdict: str) -> str:
         return f"as near as a hedged number of {written.digits} digit{'s' * (written.digits > 1)} has to be"
     if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.room:
         return "digits were cut off, not rounded"
+    if verdict == "wrong" and derived.span is not None:
+        return f"over the ranges it is {value_text(derived.span[0], derived.unit)} to {value_text(derived.span[1], derived.unit)}, in their middle {value_text(derived.value, derived.unit)}"
     return derived.why if verdict == "wrong" else ""
 
 

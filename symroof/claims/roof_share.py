@@ -21,8 +21,9 @@ def beside_the_roof(judgement: Judgement) -> Judgement:
     named = any(slip.named for slip in judgement.slips)
     if judgement.verdict != "wrong" or claim.form != "quantity" or named or judgement.ratio is None or not bound or judgement.unit not in ("s", *RATES):
         return judgement
-    answers = derived(claim).answers
-    if answers is None:
+    found = derived(claim)
+    answers = found.answers
+    if answers is None or found.span is not None:  # over ranges there is no one roof
         return judgement
     words = roof_share(answers, claim.quantity or "", bound, judgement.ratio, judgement.unit)
     return _with_reason(judgement, words) if words else judgement

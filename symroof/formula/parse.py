@@ -84,6 +84,8 @@ def tokens(source: str) -> list[Token]:
         match = TOKEN.match(source, position)
         if not match:
             raise FormulaError(f"unexpected character {source[position]!r}", position + 1)
+        if match.lastgroup == "number" and re.match(r"0[\d_]", match[0]):
+            raise FormulaError(f"{match[0][:20]!r} begins with 0: a number does not, and a date is none", position + 1)
         if match.lastgroup != "space":
             result.append(Token(match.lastgroup or "", match[0], position + 1))
         position = match.end()

@@ -66,7 +66,10 @@ def window(answers: Answers) -> Window | None:
     if middle is None or len(corners) == 1:
         return middle
     at = Fraction(middle.most or middle.least)
-    worst = [max(answers.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
+    try:
+        worst = [max(answers.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
+    except NoValue:  # at a corner a target has no metric, at any batch: a response of one token has no decode steps
+        return None
     inner = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
     if inner is not None and not _reaches(inner, moved, corners):
         return inner

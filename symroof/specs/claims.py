@@ -31,7 +31,13 @@ def _source(value: object) -> object:
     return {"title": value} if isinstance(value, str) else value
 
 
-Anything = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})]
+def _one_value(value: object) -> object:
+    if isinstance(value, (dict, list)):
+        raise ValueError("is one value: a text, a number, true or false; a row of a table stands under values")
+    return value
+
+
+Anything = Annotated[Any, BeforeValidator(_one_value), WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]})]
 Names = Annotated[dict[str, Any], WithJsonSchema({"type": "object"})]
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from symroof.analysis.study import Study
 from symroof.claims import judge as judging
-from symroof.claims.check import check
+from symroof.claims.check import check, check_text
 from symroof.claims.judge import judge
 from symroof.claims.slips.formula_slips import SECONDS
-from symroof.errors import NoValueHere
+from symroof.errors import InputError, NoValueHere
 from symroof.specs.claims import ClaimSpec
 from tests.cli import call
 
@@ -36,6 +36,8 @@ FAULTY = [
     (f"moves: fits, with: batch, given: {{{CASE}}}, value: up", "moves", "fits is true/false or a category"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: x", "tolerance", "not a share"),
     (f"quantity: itl, given: {{{CASE}}}, value: 1 ms, tolerance: -1 %", "tolerance", "not a share"),
+    (f"quantity: itl, given: {{{CASE}}}, value: 5 ms, formula: 'garbage('", "formula", "expected a number"),
+    ("quantity: kv_cache_bytes, given: {model: gpt2, prompt: 2026-01-01}, value: 1 GB", "given.prompt", "begins with 0"),
 ]
 
 
@@ -138,3 +140,22 @@ def test_the_search_for_slips_of_a_formula_ends(quantity, formula, monkeypatch):
     start = time.process_time()
     assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("formula", "value", "verdict"), [("itl*itl", "4.9 ms", "wrong"), ("decode_roofline_time + decode_link_time + decode_overhead", "1 s", "wrong")]
+)
+def test_a_formula_and_a_value_of_one_claim_are_both_judged(formula, value, verdict):
+    """The formula went unread where there was a value."""
+    claim = ClaimSpec(id="a", quantity="itl", given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 2}, formula=formula, value=value)
+    made = judge(claim)
+    assert made.verdict == verdict and ("of the formula itl*itl" in made.reason) is (formula == "itl*itl")
+
+
+def test_a_list_is_no_value_and_a_prompt_of_zero_no_empty_cell():
+    with pytest.raises(InputError, match=r"2:26: claims\[0\].value: is one value"):
+        check_text("claims:\n- {id: a, quantity: itl, value: [30 ms]}\n", "c.yaml")
+    unread = ClaimSpec(id="a", quantity="itl", given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}, value=".nan")
+    assert judge(unread).verdict == "unchecked" and "cannot be read" in judge(unread).reason
+    table = "| prompt | KV <!-- symroof: kv_cache_bytes model=llama-3-8b --> |\n|---|---|\n| 0 | 268 MB |\n| 2048 | 268 MB |\n"
+    assert [claim.verdict for claim in check_text(table, "n.md").claims] == ["unchecked", "rounded"]

@@ -257,7 +257,7 @@ def test_the_values_of_a_row_have_inputs_of_their_own(monkeypatch):
 
 
 def derived(value, other=None, unit="", why=""):
-    return SimpleNamespace(value=value, other=other, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), why=why)
+    return SimpleNamespace(value=value, other=other, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), why=why, span=None)
 
 
 @pytest.mark.parametrize(

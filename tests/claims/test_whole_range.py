@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.claims import whole_range
+from symroof.claims.check import check_text
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
 
@@ -68,3 +69,16 @@ def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
 def test_a_range_is_covered_where_every_crossing_in_it_is_known(method, domain, ends, covers, monkeypatch):
     monkeypatch.setattr(whole_range, "trees", lambda solution: SimpleNamespace(crossing=SimpleNamespace(domain=domain)))
     assert whole_range._covers(SimpleNamespace(method=method), SimpleNamespace(low=ends[0], high=ends[1])) is covers
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [("30 ms", "conditional"), ("15 ms", "conditional"), ("62.2 ms", "conditional"), ("33.9 ms", "rounded"), ("300 ms", "wrong"), ("5 ms", "wrong")],
+)
+def test_a_number_of_a_case_of_ranges(value, verdict):
+    """From 7.29 to 62.2 ms, 33.9 ms in the middle: what lies within was wrong and impossible, and written over by the middle."""
+    note = f"It takes {value}. <!-- symroof: ttft model=llama-3-8b hardware=h100-sxm prompt=512..4096 -->"
+    (claim,) = check_text(note, "note.md").claims
+    assert (claim.verdict, claim.correction) == (verdict, "")
+    assert claim.judgement.needs == (("some prompt of 512..4096",) if verdict == "conditional" else ())
+    assert "roof" not in claim.reason and ("7.2940 ms to 62.234 ms" in claim.judgement.reason) is (verdict not in ("rounded",))

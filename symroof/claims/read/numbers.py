@@ -39,7 +39,9 @@ BOUNDS = OPERATORS | {
     "&lt;": "<", "≲": "<=", "no more than": "<=", "not more than": "<=", "&gt;": ">", "≳": ">=", "no less than": ">=", "not less than": ">=",
 }  # fmt: skip
 BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
-JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
+JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—‐‑]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
+GIVE_OR_TAKE = re.compile(r"\s{0,8}\$?\s{0,8}(?:±|\+/?[-−]|\\pm)\s{0,8}\$?\s{0,8}")
+"""Before how far a number may be off: it makes a hedge of it."""
 
 ARROW = re.compile(r"[-=–—]$")
 """Before a ``>`` it makes an arrow: ``400 GB/s -> 11 tok/s``."""
@@ -137,6 +139,9 @@ def figures(text: str) -> list[Figure]:
         if before and joined and _range(text, before, figure, joined[1]):
             shown = before.digits + text[before.end : figure.start] + figure.digits + text[figure.end : figure.stop]
             numbers[-1] = replace(before, text=plain(shown), sign="about" if before.sign == "about" else "", last=figure)
+        elif before and not before.last and GIVE_OR_TAKE.fullmatch(text, before.stop, figure.start):
+            shown = before.text + text[before.stop : figure.start] + figure.text
+            numbers[-1] = replace(before, text=plain(shown), sign="about", unit=before.unit or figure.unit, of=before.of or figure.of, stop=figure.stop)
         else:
             numbers.append(figure)
     return numbers

@@ -124,10 +124,12 @@ class Table:
         column = self.column_at(place, row) if row is not None else self.fitting(place, unit)
         if row is None:
             named = {name: other for other in range(len(self.head)) if other != column and (name := self.input(other))}
-            cells = [(self.number(i, column), {name: value for name, other in named.items() if (value := self.value(i, other))}) for i in range(len(self.rows))]
+            cells = [
+                (self.number(i, column), {name: value for name, other in named.items() if (value := self.value(i, other)) != ""}) for i in range(len(self.rows))
+            ]
             return [(figure, inputs) for figure, inputs in cells if figure]
         if column == 0 and (name := self.input(0)):
-            cells = [(self.number(row, i), {name: value} if (value := _value(self.head[i].text)) else {}) for i in range(1, len(self.head))]
+            cells = [(self.number(row, i), {name: value} if (value := _value(self.head[i].text)) != "" else {}) for i in range(1, len(self.head))]
             return [(figure, inputs) for figure, inputs in cells if figure and inputs]
         return []
 

@@ -27,8 +27,8 @@ OPERATORS = {
     "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
     "more than": ">", "over": ">", "above": ">", "at least": ">=",
 }  # fmt: skip
-ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})\s*", re.IGNORECASE)
-BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})\s*", re.IGNORECASE)
+ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", re.IGNORECASE)
+BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})(?![^\W\d_])\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
 KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
