@@ -311,7 +311,10 @@ class Answers:
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
-        return Input(Result(symbol, self.set_to(name), *(self.binding.box().get(name) or (None, None))), setting.source, setting.defaulted)
+        value, box = self.set_to(name), self.binding.box()
+        moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged
+        result = self.result(name) if moving else Result(symbol, value, *(box.get(name) or (None, None)))
+        return Input(result, setting.source, setting.defaulted)
 
 
 def _without_range(error: NoValue) -> str:
