@@ -47,6 +47,8 @@ ONE_CASE = 200_000
 """Numbers that NumPy computes in the time of one case, worked out exactly."""
 CORNERS = ""
 """The name of the axis along which inputs move from corner to corner."""
+MOST_OPERATIONS = 4000
+"""Array operations of a case, beyond which no further formula is searched: models of hundreds of different layers."""
 WINDOWS = 24
 """Grids whose values are cached: extremes often lie at the same corner of the box."""
 
@@ -108,7 +110,7 @@ class BoxSearch:
         before = self._spending.left
         try:
             place = self._highest(tree, sign, tuple(None if name not in pinned else self._end(name, pinned[name]) for name in self._axes))
-        except (NoValue, OverflowError):  # a sum of too many terms, numbers that are no floats
+        except (NoValue, OverflowError, RecursionError):  # a sum of too many terms, numbers that are no floats, formulas of hundreds of layers
             raise NotWorkedOut from None
         finally:
             self.budget.left -= before - max(self._spending.left, 0)
@@ -210,6 +212,8 @@ class BoxSearch:
 
     def _form(self, tree: Tree) -> Form:
         if tree not in self._forms:
+            if len(self._builder.graph.operations) > MOST_OPERATIONS:
+                raise NotWorkedOut
             self._forms[tree] = frozen(self._builder.value(tree))
         return self._forms[tree]
 
