@@ -260,7 +260,7 @@ class Case:
             self.theory.symbol(name)
             if why := self.theory.not_closed(name):
                 raise NotClosed(why)
-            raise Missing(name)
+            raise Missing(name, f"no part of this model gives {name}" if quantity is not None else "")
         return default
 
     def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:

@@ -9,10 +9,10 @@ from symroof.units import parse_quantity
 
 
 class Missing(NotGiven):
-    """An input without a value; ``name`` is the input, ``needed_by`` the names that lead to it."""
+    """An input without a value; ``name`` is the input. A quantity of layers that the model lacks is one too, until it is given; ``why`` says so."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(f"needs {name}")
+    def __init__(self, name: str, why: str = "") -> None:
+        super().__init__(why or f"needs {name}")
         self.name = name
 
 
