@@ -54,7 +54,7 @@ IN_FILE = {
     "infinite": ({"efficiency": "{mfu: .inf}"}, "5:14", ["mfu"]),
     "a number out of range": ({"set": "{mem_bandwidth: 1e99}"}, "5:22", ["out of range"]),
     "digits without end": ({"set": f"{{mem_bandwidth: {'9' * 500}}}"}, "5:22", ["mem_bandwidth"]),
-    "a formula that ends too soon": ({"workload": "{prompt: 1024, batch: \"2**\"}"}, "4:26", ["workload.batch"]),
+    "a formula that ends too soon": ({"workload": '{prompt: 1024, batch: "2**"}'}, "4:26", ["workload.batch"]),
     "Python in a string": ({"efficiency": "{mfu: \"__import__('os').system('true')\"}"}, "5:14", ["mfu"]),
     "a power tower": ({"set": '{itl: "9**9**9"}'}, "5:7", ["exponent"]),
     "a formula with a stranger": ({"set": '{itl: "decode_tim * 2"}'}, "5:7", ["decode_tim", "did you mean 'decode_time'"]),

@@ -223,6 +223,8 @@ class _Reader:
             self.owned.add(figure.start)
             self._add(own, self.place(figure.start), figure, plain(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
             self._places(annotation, at, passage)
+            for name in inputs.keys() - annotation.data.get("given", {}).keys():  # a fault of a row's cell is in that row
+                self.document.places["claims", len(self.claims) - 1, "given", name] = self.place(figure.start)
 
     def spelled_out(self, arithmetic: Iterable[Equation]) -> dict[int, str]:
         """Arithmetic that does not come out: a claim of its own, or where its result is another claim's number, a reason beside it."""
