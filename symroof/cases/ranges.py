@@ -23,7 +23,9 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, parts
 from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.defaults import Missing
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Search
+from symroof.theory.symbols import base_name
 from symroof.theory.theory import UnknownName
 
 if TYPE_CHECKING:
@@ -467,6 +469,9 @@ class Ranges:
     def _positive_name(self, name: str) -> bool:
         if name in self.box or name in self.case.numbers:
             return self.box.get(name, (0, 0))[0] >= 0 if name in self.box else self.case.numbers[name] >= 0
+        quantity = QUANTITIES.get(base_name(name))
+        if quantity is not None and not quantity.signed and name not in self.case.given:
+            return True
         try:
             return self.nonnegative(self.case.formula(name, self.box))
         except NoValue:
