@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from symroof.analysis.posed import Posed
 from symroof.analysis.solution import Solution, trees
-from symroof.analysis.solve import in_range, solve
+from symroof.analysis.solve import solve
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula import build
@@ -12,6 +12,7 @@ from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.text import text
 from symroof.formula.tree import Compare
 from symroof.solver.roots import sign
+from symroof.specs.input_values import in_range
 from symroof.theory.case import Case
 
 

@@ -19,13 +19,11 @@ from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.symbolic import symbolic
+from symroof.specs.input_values import RANGE, in_range
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
 from symroof.theory.sympy_input import is_sympy, name_in, read_expression
 from symroof.theory.thresholds import THRESHOLDS
-
-RANGE = 300
-SMALLEST, LARGEST = Fraction(1, 10**RANGE), Fraction(10**RANGE)
 
 
 def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
@@ -41,11 +39,6 @@ def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
         answers.solved[equation, for_] = _solve(equation, answers, for_)
     solution: Solution = answers.solved[equation, for_]
     return solution
-
-
-def in_range(value: Fraction) -> bool:
-    """Whether an answer is a number to work with."""
-    return SMALLEST < abs(value) < LARGEST
 
 
 def _single(thing: Any) -> Any:

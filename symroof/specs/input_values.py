@@ -83,13 +83,18 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     return in_domain(symbol, Num(read.value, symbol.dimension))
 
 
-SMALLEST = Fraction(1, 10**300)
-"""Values nearer to zero, and larger ones than its inverse, are none of this field, and what is worked out of them is no float."""
+RANGE = 300
+"""Powers of ten from one, downwards and upwards, between which numbers are worked with: what is worked out of others is no float."""
+
+
+def in_range(value: Fraction) -> bool:
+    """Whether a value is a number to work with; zero is none."""
+    return Fraction(1, 10**RANGE) < abs(value) < Fraction(10**RANGE)
 
 
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
     low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
-    if any(end and not SMALLEST < abs(end) < 1 / SMALLEST for end in (low, high)):
+    if any(end and not in_range(end) for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
     if low < 0 or (low == 0 and not from_zero):
