@@ -91,7 +91,9 @@ class Graph:
     inputs: tuple[str, ...]
     operations: dict[str, Operation] = field(default_factory=dict)
     _names: dict[Operation, str] = field(default_factory=dict)
+    _missing: bool = False
     _reach: dict[str, frozenset[str]] = field(default_factory=dict)
+    _spoken: dict[str, frozenset[str]] = field(default_factory=dict)
     _put: dict[tuple[tuple[str, Form], ...], tuple[dict[str, Polynomial], dict[str, bool]]] = field(default_factory=dict)
 
     # -------------------------------------------------------------------------------------------------- asking
@@ -121,6 +123,8 @@ class Graph:
 
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
         """The inputs without a value that a polynomial cannot do without."""
+        if not self._missing:
+            return
         seen: set[str] = set()
         left = [dict(p)]
         while left:
@@ -131,6 +135,13 @@ class Graph:
                     yield from operation.words
                 elif operation and operation.kind != VOID:
                     left += map(dict, operation.args)
+
+    def _direct(self, name: str) -> frozenset[str]:
+        """The names that an operation speaks of itself; none of an input."""
+        if name not in self._spoken:
+            operation = self.operations.get(name)
+            self._spoken[name] = frozenset(inner for arg in operation.args for monomial, _ in arg for inner, _ in monomial) if operation else frozenset()
+        return self._spoken[name]
 
     def light(self, p: Polynomial) -> bool:
         """Whether every name is an input or moves with one input alone: such a polynomial is cheap on a grid."""
@@ -149,13 +160,14 @@ class Graph:
             name = next(name for i in count(len(self.operations)) if (name := f"~{i}") not in self.operations)  # no input is called so
             self._names[operation] = name
             self.operations[name] = operation
+            self._missing = self._missing or operation.kind == MISSING
         return self._names[operation]
 
     def times(self, p: Polynomial, q: Polynomial) -> Polynomial:
         """A product: written out where that stays small, of named factors where it would not."""
         if len(p) > 1 and len(q) > 1 and len(p) * len(q) > MOST_EXPANDED:
             p, q = self.whole(p), self.whole(q)
-        p, q = (self.whole(a) if number_of(b) is None and not self.light(a) else a for a, b in ((p, q), (q, p)))
+        p, q = (self.whole(a) if len(a) > 1 and number_of(b) is None and not self.light(a) else a for a, b in ((p, q), (q, p)))
         return added(scaled(q, a, m) for m, a in p.items())
 
     def over(self, p: Polynomial, q: Polynomial) -> Polynomial:
@@ -187,7 +199,7 @@ class Graph:
 
     def copy(self) -> Graph:
         """A graph that can be added to without the first one knowing."""
-        return Graph(self.inputs, dict(self.operations), dict(self._names))
+        return Graph(self.inputs, dict(self.operations), dict(self._names), self._missing)
 
     def absorbed(self, p: Polynomial) -> Polynomial:
         """``k*max(a, b) + r`` as ``max(k*a + r, k*b + r)`` where a, b and r are cheap: on a grid a sum of large arrays less."""
@@ -211,8 +223,7 @@ class Graph:
 
         def changes(name: str) -> bool:
             if name not in changed:
-                operation = self.operations.get(name)
-                changed[name] = operation is not None and any(changes(inner) for arg in operation.args for monomial, _ in arg for inner, _ in monomial)
+                changed[name] = any(map(changes, self._direct(name)))
             return changed[name]
 
         def put(name: str) -> Polynomial:

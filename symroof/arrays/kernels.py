@@ -17,36 +17,61 @@ Kernel = Callable[..., Any]
 
 
 def _fixed(body: Callable[[Any], Any], high: Any) -> Any:
-    """The least ``x`` up to ``high`` with ``x = body(x)``: secants between two ends (Illinois), a halving every fourth step."""
-    low, top = np.zeros_like(high), high
-    above, below = body(low) - low, body(high) - high
-    beyond, side = below >= 0, np.zeros_like(high)
-    for turn in range(HALVINGS):
-        if not np.any((top - low > NARROW * top) & (above > 0) & ~beyond):
+    """The least ``x`` up to ``high`` with ``x = body(x)``, as :func:`symroof.theory.search.fixed_point` looks for it; no value where a look has none."""
+    low, end, halved = np.zeros_like(high), high, np.ones_like(high, dtype=bool)
+    at, gap, before, gap_before = low, body(low), high, body(high) - high
+    beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
+    done = beyond | none
+    for _ in range(TURNS):
+        done = done | (np.abs(gap) <= NARROW / 2 * at)
+        if np.all(done):
             break
         with np.errstate(all="ignore"):
-            beside = NARROW / 2 * top
-            middle = (low + top) / 2 if turn % 4 == 3 else np.clip(low + (top - low) * above / (above - below), low + beside, top - beside)
-        gap = body(middle) - middle
-        up = gap > 0  # an end that stands still has its value halved, or the other would creep towards it
-        above, below = np.where(up, gap, np.where(side < 0, above / 2, above)), np.where(up, np.where(side > 0, below / 2, below), gap)
-        low, top, side = np.where(up, middle, low), np.where(up, top, middle), np.where(up, 1.0, -1.0)
-    reached = np.where(above == 0, low, top)
-    return np.where(beyond, high, np.where(np.isnan(body(reached)), np.nan, reached))
+            secant = at - gap * (at - before) / (gap - gap_before)
+        halved = ~((low < secant) & (secant < end)) | ~(halved | (2 * np.abs(gap) < np.abs(gap_before)))
+        new = np.where(done, at, np.where(halved, (low + end) / 2, secant))
+        near = np.abs(new - at) <= NARROW * new
+        at, gap, before, gap_before = new, np.where(near, 0.0, body(new) - new), at, gap
+        low, end, none = np.where(gap > 0, at, low), np.where(gap > 0, end, at), none | np.isnan(gap)
+        done = done | near | none
+    return np.where(none, np.nan, np.where(beyond, high, at))
 
 
 def _most(meets: Callable[[Any], Any], high: Any) -> Any:
-    """The largest whole number up to ``high`` at which ``meets`` is 1; where it has no value a larger one may have."""
+    """The largest whole number up to ``high`` at which ``meets`` is 1; where it has no value a larger one may have.
+
+    An interval is halved, over a few points several times at once: NumPy takes as long for one number as for some hundreds.
+    """
     passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
+    levels = max(1, min(MOST_LEVELS, (TOGETHER // np.size(high)).bit_length()))
     while np.any(fails - passes > 1):
-        middle = np.floor((passes + fails) / 2)
-        value, open_ = meets(middle), fails - passes > 1
-        met = np.where(open_ & (value == 1), middle, met)
-        passes, fails = np.where(open_ & (value != 0), middle, passes), np.where(open_ & (value == 0), middle, fails)
+        middles = _middles(passes, fails, levels)
+        values, node = meets(np.stack(middles)), np.zeros(np.shape(high), dtype=int)
+        values = np.broadcast_to(values, (len(middles), *np.shape(high)))
+        for _ in range(levels):
+            middle, value = (np.take_along_axis(column, node[None], 0)[0] for column in (np.stack(middles), values))
+            open_ = fails - passes > 1
+            met = np.where(open_ & (value == 1), middle, met)
+            passes, fails = np.where(open_ & (value != 0), middle, passes), np.where(open_ & (value == 0), middle, fails)
+            node = 2 * node + np.where(value == 0, 1, 2)
     return np.where(np.isnan(high), np.nan, np.where(met == passes, met, 0.0))
 
 
-HALVINGS = 64
+def _middles(low: Any, high: Any, levels: int) -> list[Any]:
+    """The middles of an interval, of both its halves, of their halves, and so on, in the order of levels."""
+    spans, middles = [(low, high)], []
+    for start in range(2**levels - 1):
+        low, high = spans[start]
+        middle = np.floor((low + high) / 2)
+        middles.append(middle)
+        spans += [(low, middle), (middle, high)]
+    return middles
+
+
+MOST_LEVELS = 4
+TOGETHER = 4096
+"""Numbers that NumPy computes in little more than the time of one call."""
+TURNS = 64
 NARROW = 2.0**-49
 """The share of its value to which a fixed point is narrowed down in floats."""
 SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed": _fixed, "most": _most}

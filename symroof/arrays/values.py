@@ -135,7 +135,8 @@ class Values:
             return fixed_point(at, high) if kind == "fixed" else most(at, high)
         if max(map(np.size, self.point.values())) <= LARGEST_LOOP:
             turn = replace(self, loop=Loop(frozenset()))
-        return SEARCHES[kind](at, np.asarray(high, dtype=float))
+        shape = np.broadcast_shapes(np.shape(high), *(np.shape(self.point[name]) for name in self.graph.inputs_of(body) - {unknown}))
+        return SEARCHES[kind](at, np.broadcast_to(np.asarray(high, dtype=float), shape))
 
     def _chosen(self, args: tuple[Form, ...]) -> Any:
         """At one point, the value of the pair (key, value) whose key is largest; the others may have none."""

@@ -29,12 +29,14 @@ Window = tuple[Place, ...]
 
 STEPS = 2**26
 """Points of the lattice along an axis; along one that counts things, the whole numbers."""
-GRID = {1: 257, 2: 65, 3: 17, 4: 9, 5: 5}
-"""Points of the first grid along each axis, by the number of axes."""
-ALONE = 4097
-"""Points of the first grid along the only axis, where it counts things: roundings make teeth of a few steps each."""
-ZOOM = {1: 33, 2: 17, 3: 9, 4: 5, 5: 5}
-"""Points of the grids around a peak."""
+GRID = {1: 256, 2: 64, 3: 16, 4: 8, 5: 4}
+"""Steps of the first grid along each axis, by the number of axes."""
+ALONE = 4096
+"""Steps of the first grid along the only axis, where it counts things: roundings make teeth of a few steps each."""
+ZOOM = {1: 32, 2: 16, 3: 8, 4: 4, 5: 4}
+"""Steps of the grids around a peak."""
+COARSER = 2
+"""By how much the grids of formulas that choose a batch are coarser: each of their points takes a search, within which there are others."""
 PEAKS = 2
 """Peaks of the first grid that are looked at closely."""
 ROUNDS = 60
@@ -130,8 +132,9 @@ class BoxSearch:
         return 0 if value == self.axes[name].low else self.axes[name].steps
 
     def _highest(self, tree: Tree, sign: int, pinned: tuple[int | None, ...]) -> Place:
-        points = ALONE if len(self._axes) == 1 and all(axis.steps != STEPS for axis in self._axes.values()) else GRID[len(self._axes)]
-        grid = tuple(axis.between(0, axis.steps, points) for axis in self._axes.values())  # the same for all formulas: they share its values
+        coarser = COARSER if self._chooses(tree) else 1
+        steps = ALONE if len(self._axes) == 1 and all(axis.steps != STEPS for axis in self._axes.values()) else GRID[len(self._axes)]
+        grid = tuple(axis.between(0, axis.steps, steps // coarser + 1) for axis in self._axes.values())  # the same for all formulas: they share its values
         whole = self._at(tree, grid)
         held = tuple(slice(None) if at is None else slice(0, 1) if at == 0 else slice(-1, None) for at in pinned)
         values, seen = sign * whole[held], tuple(steps if at is None else (at,) for steps, at in zip(grid, pinned, strict=True))
@@ -142,8 +145,13 @@ class BoxSearch:
         for peak in _peaks(values):
             centre = tuple(steps[i] for steps, i in zip(seen, peak, strict=True))
             spans = tuple(_widest(steps) if name != CORNERS else 0 for name, steps in zip(self._axes, seen, strict=True))
-            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[max(free, 1)]))
+            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[max(free, 1)] // coarser + 1))
         return max(ends, key=lambda end: end[0])[1]
+
+    def _chooses(self, tree: Tree) -> bool:
+        """Whether a formula chooses the largest number that meets a condition."""
+        graph, form = self._builder.graph, self._form(tree)
+        return any(graph.operations[name].kind == "most" for name in graph.within(form))
 
     def _climbed(self, tree: Tree, sign: int, centre: Place, spans: tuple[int, ...], points: int) -> tuple[float, Place]:
         """The highest point near a peak, from grids that get finer around the best point of the one before."""

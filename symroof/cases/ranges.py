@@ -293,6 +293,8 @@ class Ranges:
     def _searched(self, search: Search, by: str) -> Direction:
         """A value that is searched moves as its end does, and as what decides it: more room, or a condition that holds for longer."""
         body, high = parse(search.body), parse(search.high)
+        if by == search.unknown:  # what decides it has the searched value in the place of this one
+            return self.direction(high, by)
         least = FEWEST if search.kind == "fixed" else Fraction(1)
         over = self.inside({search.unknown: (least, max(self.bounds(high)[1], least))})
         return _combined([over.direction(body, by), self.direction(high, by)])
@@ -318,9 +320,10 @@ class Ranges:
         direction: Direction = None
         for span in (self._wide, self.bounds):
             inner = self.inside({key: span(value) for key, value in changes})
-            own = 0 if by in ways else inner._name(name, by)
             moved = [(inner._name(name, key), way) for key, way in ways.items() if way != 0]
-            direction = _combined((own, *(_times(outer, way) for outer, way in moved)))
+            direction = _combined(_times(outer, way) for outer, way in moved)
+            if direction is not None and by not in ways:  # may take searches of its own
+                direction = _combined((inner._name(name, by), direction))
             if direction is not None or any(outer and way is None for outer, way in moved):
                 break
         return direction
@@ -356,12 +359,12 @@ class Ranges:
         return None
 
     def _chosen(self, args: tuple[Tree, ...], by: str) -> Direction:
-        """Which way a choice moves: as its value does where one key is the largest over the whole box."""
+        """Which way a choice moves: as its value does where one key is the largest over the whole box, or as all that can be chosen where no key moves."""
         keys = args[::2]
         winners = self._winners(keys, larger=True)
-        if len(winners) == 1:
-            return self.direction(args[2 * keys.index(winners[0]) + 1], by)
-        return 0 if all(self.direction(arg, by) == 0 for arg in args) else None
+        if len(winners) > 1 and any(self.direction(key, by) != 0 for key in keys):
+            return None
+        return _combined(self.direction(args[2 * keys.index(winner) + 1], by) for winner in winners)
 
     def _total(self, body: Tree, index: str, first: Tree, last: Tree, by: str) -> Direction:
         start, end = self.bounds(first)[0], self.bounds(last)[1]

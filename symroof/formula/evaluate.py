@@ -261,10 +261,11 @@ def _dual_power(base: Any, exponent: Any) -> Dual:
     value = power(b.value, e.value)
     slope = value * e.value * b.slope / b.value if b.slope else Fraction(0)
     if e.slope and value:
-        slope += value * e.slope * _rounded(lambda x: x.ln(), b.value)
+        slope += value * e.slope * _rounded(Decimal.ln, b.value)
     return Dual(value, slope)
 
 
+@lru_cache(maxsize=4096)
 def _rounded(function: Any, *args: Fraction) -> Fraction:
     with localcontext() as context:
         context.prec = DIGITS
@@ -315,7 +316,7 @@ def _log2(args: list[Any]) -> Any:
     if isinstance(x, float):
         return math.log2(x)
     if isinstance(x, Dual):
-        return Dual(_log2([x.value]), x.slope / (x.value * _rounded(lambda d: d.ln(), Fraction(2))))
+        return Dual(_log2([x.value]), x.slope / (x.value * _rounded(Decimal.ln, Fraction(2))))
     if isinstance(x, Piecewise):
         raise NotPolynomial("a logarithm of the index of a sum")
     if x <= 0:
@@ -325,7 +326,11 @@ def _log2(args: list[Any]) -> Any:
             whole = sign * (part.bit_length() - 1)
             if Fraction(2) ** whole == x:
                 return Fraction(whole)
-    return _rounded(lambda d: d.ln() / Decimal(2).ln(), x)
+    return _rounded(_binary_logarithm, x)
+
+
+def _binary_logarithm(x: Decimal) -> Decimal:
+    return x.ln() / Decimal(2).ln()
 
 
 def _exp(args: list[Any]) -> Any:

@@ -12,8 +12,10 @@ from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
 
 ROUNDS, EXACT_ROUNDS = 200, 3
-DIGITS = Fraction(1, 10**24)
+"""Steps towards a fixed point, and those at first that are not rounded."""
+DIGITS = Fraction(1, 10**18)
 """The share of its value to which a fixed point is narrowed down."""
+LARGEST_DENOMINATOR = 10**24
 
 
 def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
@@ -24,26 +26,23 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     >>> fixed_point(lambda x: max(Fraction(3), 1 + x / 2), Fraction(10)), fixed_point(lambda x: x + 1, Fraction(10))
     (Fraction(3, 1), Fraction(10, 1))
     """
-    low, above = Fraction(0), body(Fraction(0))
-    below = body(high) - high
-    if below >= 0:
+    low, end, halved = Fraction(0), high, True  # the first look is at a secant
+    at, gap, before, gap_before = low, body(low), high, body(high) - high
+    if gap_before >= 0:
         return high
-    width, again = high - low, 0
     for turn in range(ROUNDS):
-        if above == 0 or width <= DIGITS * high:
-            return low
-        middle: Fraction = low + (high - low) * above / (above - below)
-        if turn >= EXACT_ROUNDS:
-            middle = (middle if turn % 8 else (low + high) / 2).limit_denominator(10**30)
-        gap = body(middle) - middle
         if gap == 0:
-            return middle
-        if gap > 0:  # an end that stands still has its value halved, or the other would creep towards it
-            low, above, below, again = middle, gap, below / 2 if again > 0 else below, 1
-        else:
-            high, below, above, again = middle, gap, above / 2 if again < 0 else above, -1
-        width = high - low
-    return (low + high) / 2
+            return at
+        secant = at - gap * (at - before) / (gap - gap_before) if gap != gap_before else low
+        halved = not low < secant < end or not (halved or 2 * abs(gap) < abs(gap_before))  # a bend: secants alone would creep towards it
+        new: Fraction = (low + end) / 2 if halved else secant
+        if turn >= EXACT_ROUNDS:
+            new = new.limit_denominator(LARGEST_DENOMINATOR)
+        if abs(new - at) <= DIGITS * new:
+            return new
+        at, gap, before, gap_before = new, body(new) - new, at, gap
+        low, end = (at, end) if gap > 0 else (low, at)
+    return at
 
 
 def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:

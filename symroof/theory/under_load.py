@@ -53,10 +53,11 @@ STEPS_AT_WORK = referenced(
     _q("load", "loaded_decode_time", r"t_{\mathrm{work}}^{d}", "s", "time of a decode step under load that prefills nothing", "loaded_time(piece_prompts = 0)"),
     _q("load", "paced_itl", r"\mathrm{ITL}_{\mathrm{pace}}", "s", "time of a step where prefill is spread evenly over all steps: a lower bound for every token budget", "loaded_time(batch = chunked_batch)"),
     _q("load", "prompt_steps", r"n_{\mathrm{read}}", "", "steps in which one prompt is prefilled, fewer where several share a step", "prompt_pieces - 1 + 1/prompts_together", counted=True),
+    _q("load", "chunks_per_step", r"r_{\mathrm{chunks}}", "", "prefill chunks in a decode step on average; whole prompts that share a step are one", "prompts_per_step*(prompt_pieces - 1) + min(prompts_per_step, 1)", counted=True),
     _q("load", "prompt_steps_time", r"t_{\mathrm{along}}", "s", "time of the steps in which one prompt is prefilled", f"sum({FULL_PIECE}, step, 1, prompt_pieces - 1) + {LAST_PIECE}/prompts_together"),
     _q("load", "pieces_time", r"t_{\mathrm{pieces}}", "s", "time that the prefill chunks of one prompt add to the decode steps they run in", f"prompt_steps_time - prompt_steps*{BESIDE}"),
     _q("load", "chunked_itl", r"\mathrm{ITL}_{c}", "s", "mean time per token under chunked prefill: where the token budget is too small every step is full",
-       f"of_largest(paced_chunk, paced_itl, step_budget, (1 - prompts_per_step*prompt_steps)*{BESIDE} + prompts_per_step*prompt_steps_time)", without=("chunk", "paced_itl"), exists=TURNS),
+       f"of_largest(paced_chunk, paced_itl, step_budget, (1 - chunks_per_step)*{BESIDE} + prompts_per_step*prompt_steps_time)", without=("chunk", "paced_itl"), exists=TURNS),
 )  # fmt: skip
 
 SUSTAINED = referenced(

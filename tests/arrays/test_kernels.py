@@ -14,6 +14,7 @@ from symroof.arrays.kernels import ARRAYS, EXACT, inverted
 from symroof.arrays.values import arrays, exact
 from symroof.formula.evaluate import NoValue
 from symroof.formula.polynomial import constant, plus, power_of, scaled
+from symroof.theory.search import most
 
 NONE = math.nan
 
@@ -164,32 +165,36 @@ def test_an_end_that_stands_still_does_not_hold_the_other_back(sharp, bend):
 
 @pytest.mark.parametrize("mirrored", [False, True])
 def test_the_first_looks_by_hand(mirrored):
-    """Where 1 - x² is nothing, from 0 to 2, in fractions: secants, an end that stands still with half its value, the fourth and the eighth look a halving."""
-    looked = [Fraction(0), Fraction(2)]
-    (low, up), (high, down), last = (looked[0], Fraction(1)), (looked[1], Fraction(-3)), 0
-    for look in range(1, 9):
-        middle = (low + high) / 2 if look % 4 == 0 else low + (high - low) * up / (up - down)
-        looked.append(middle)
-        gap = 1 - middle**2
-        if gap > 0:
-            (low, up), down, last = (middle, gap), down / 2 if last > 0 else down, 1
-        else:
-            (high, down), up, last = (middle, gap), up / 2 if last < 0 else up, -1
-    assert looked[:6] == [0, 2, Fraction(1, 2), Fraction(4, 5), Fraction(32, 31), Fraction(142, 155)]
+    """Where 1 - x² is nothing, from 0 to 2, and from the other end, in fractions: secants of the last two looks, but a halving where a gap is not half the one before it."""
+
+    def gap(x):
+        return (2 - x) ** 2 - 1 if mirrored else 1 - x**2
+
+    seen, (low, high), halved = [(x, gap(x)) for x in (Fraction(2), Fraction(0))], (Fraction(0), Fraction(2)), []
+    for look in range(6):
+        (a, far), (b, near) = seen[-2:]
+        secant = (a * near - b * far) / (near - far)
+        halved.append((look > 0 and not halved[-1] and abs(near) > abs(far) / 2) or not low < secant < high)
+        at = (low + high) / 2 if halved[-1] else secant
+        seen.append((at, gap(at)))
+        low, high = (at, high) if at < 1 else (low, at)
+    looked = [at for at, _ in seen]
+    assert looked[2:5] == ([Fraction(3, 2), Fraction(6, 5), Fraction(12, 13)] if mirrored else [Fraction(1, 2), Fraction(5, 4), Fraction(13, 14)])
+    assert any(halved) is not mirrored
     asked = []
 
     def body(x):
         asked.append(float(x[0]))
-        return x + ((2 - x) ** 2 - 1 if mirrored else 1 - x**2)
+        return x + gap(x)
 
     assert kernels._fixed(body, np.array([2.0])) == pytest.approx(1, rel=1e-14)
-    assert asked[2:10] == pytest.approx([float(2 - x if mirrored else x) for x in looked[2:]], rel=1e-12)
+    assert asked[2:8] == pytest.approx([float(x) for x in looked[2:]], rel=1e-12)
 
 
-def test_the_least_of_a_stretch_of_fixed_points():
-    """All from 3 to 5 are: sixteen halvings lead to the least of them."""
+def test_one_of_a_stretch_of_fixed_points():
+    """All from 3 to 5 are."""
     reached = kernels._fixed(lambda x: x + np.maximum(3 - x, 0) - np.maximum(x - 5, 0), np.array([10.0]))
-    assert reached == pytest.approx(3, rel=1e-4)
+    assert 3 <= reached <= 5
 
 
 def test_points_that_are_done_wait_for_the_others():
@@ -229,6 +234,25 @@ def test_where_small_numbers_have_no_value_larger_ones_are_looked_at():
     first, last = np.array([4.0, 99.0, 1.0]), np.array([9.0, 99.0, 99.0])
     reached = kernels._most(lambda n: np.where(n < first, np.nan, (n <= last).astype(float)), np.array([20.0, 20.0, np.nan]))
     assert reached.tolist() == pytest.approx([9, 0, NONE], nan_ok=True)
+
+
+@pytest.mark.parametrize("together", [1, 21, 4096])
+def test_halvings_at_once_end_where_those_one_by_one_do(monkeypatch, together):
+    """Also where a condition holds, fails and has no value at random: a halving does not look everywhere."""
+    monkeypatch.setattr(kernels, "TOGETHER", together)
+    draws = np.random.default_rng(9).choice([0.0, 1.0, np.nan], size=(7, 200))
+    high = np.array([0.0, 1.0, 5.5, 16.0, 40.0, 150.0, 199.0])
+
+    def one_by_one(row):
+        def meets(n):
+            if np.isnan(value := draws[row, int(n)]):
+                raise NoValue("none")
+            return value
+
+        return float(most(meets, Fraction(high[row])))
+
+    reached = kernels._most(lambda n: np.take_along_axis(draws.T, n.astype(int).reshape(-1, 7), 0).reshape(n.shape), high)
+    assert reached.tolist() == [one_by_one(row) for row in range(7)]
 
 
 def test_a_search_at_one_point_is_exact():

@@ -208,6 +208,32 @@ def test_the_best_batch_and_the_last_piece_of_a_prompt_are_decided_by_their_shap
             assert answers.ranges.bounds(Name(name)) == (min(values), max(values)), name
 
 
+@pytest.mark.parametrize("prompt", [300, 2048, 4096])
+def test_the_best_batch_of_windows_and_experts_is_decided_by_its_shape(monkeypatch, prompt):
+    """A batch in which every step is full, or pieces of prompts are spread over them: which of both it is, no efficiency moves."""
+    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
+    study = Study(
+        model="gpt-oss-20b", hardware="h200", tp=8, prompt=prompt, output=512, batch=16, mfu="0.4..0.6", mbu="0.6..0.9", arrival_rate="0.5/s", chunk=2048,
+        itl_target="4 ms", ttft_target="1 s",
+    )  # fmt: skip
+    (answers,) = study.cases
+    ends = [case.value("best_batch") for case in corners_of(answers)]
+    assert answers.ranges.bounds(Name("best_batch")) == (min(ends), max(ends)) and min(ends) < max(ends)
+
+
+def corners_of(answers):
+    return [answers.case.changed({"mfu": mfu, "mbu": mbu}) for mfu in (Fraction(2, 5), Fraction(3, 5)) for mbu in (Fraction(3, 5), Fraction(9, 10))]
+
+
+def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are(monkeypatch):
+    """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
+    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
+    bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
+    values = [float(bound.changed({"batch": Fraction(batch)}).value("busy_batch")) for batch in (2, 3, 8, 64)]
+    assert values == sorted(values) and values[-1] < 2
+    assert [*map(float, Ranges(bound, {"batch": (Fraction(2), Fraction(64))}).bounds(Name("busy_batch")))] == [values[0], values[-1]]
+
+
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
 def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
     """A batch of 1 does not keep up with five requests a second, so its TTFT has no value; the best batch has one at every MFU, whoever asks first."""

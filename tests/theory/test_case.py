@@ -332,11 +332,11 @@ def test_the_largest_batch_that_meets_its_target():
 
 def test_what_is_chosen_by_what_decides_it():
     """A paced chunk larger than the budget: every step is full. What decides stays a choice where it moves."""
-    values = {"chunk": 10, "prompts_per_step": Fraction(1, 4), "prompt_steps": 2, "prompt_steps_time": 8, "loaded_decode_time": 1, "chunked_batch": 1, "paced_itl": 5, "batch": 4,
+    values = {"chunk": 10, "prompts_per_step": Fraction(1, 4), "chunks_per_step": Fraction(1, 2), "prompt_steps_time": 8, "loaded_decode_time": 1, "chunked_batch": 1, "paced_itl": 5, "batch": 4,
               "prompt": 30, "cached_prefix": 0, "output": 7, "response_steps": 6}  # fmt: skip
     over = made(**values)  # 4*30/6 = 20 a step
     assert over.value("chunked_itl") == 5 and text(over.formula("chunked_itl")) == "paced_itl"
-    under = made(**{**values, "batch": 1})  # 5 a step: (1 - 1/4*2)*1 + 1/4*8
+    under = made(**{**values, "batch": 1})  # 5 a step: (1 - 1/2)*1 + 1/4*8
     assert under.value("chunked_itl") == Fraction(5, 2) and "of_largest" not in text(under.formula("chunked_itl"))
     assert [over.at("chunked_itl", {"batch": Fraction(n)}) for n in (1, 4)] == [Fraction(5, 2), 5], "each by its own numbers"
     for moved in ("batch", "chunk"):

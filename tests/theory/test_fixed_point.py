@@ -42,10 +42,10 @@ def test_an_irrational_fixed_point_is_close_and_soon_there(body, high, root):
     ("body", "looks"),
     [
         (lambda x: 1 + x / 4, [0, 10, Fraction(4, 3)]),  # a secant of one line meets it exactly
-        # an end that stands still twice has its value halved: secants of (0, 3) and (10, -4), (30/7, -8/7), (90/29, -3/29) with 3 halved, and of the two beside 3
-        (lambda x: max(Fraction(3), 1 + x / 2), [0, 10, Fraction(30, 7), Fraction(90, 29), Fraction(90, 31), 3]),
-        # (0, 1), (10, -6); (10/7, 17/7); (230/59, 6/59) with -6 halved; (250/61, -6/61); the line 4 - x
-        (lambda x: min(Fraction(4), 1 + 2 * x), [0, 10, Fraction(10, 7), Fraction(230, 59), Fraction(250, 61), 4]),
+        # secants of the last two looks: (0, 3) and (10, -4); (30/7, -8/7) and (0, 3); (90/29, -3/29) and (30/7, -8/7); and of the two beside 3, on one line
+        (lambda x: max(Fraction(3), 1 + x / 2), [0, 10, Fraction(30, 7), Fraction(90, 29), Fraction(630, 211), 3]),
+        # (0, 1) and (10, -6) lead to (10/7, 17/7), which is further off: the middle of it and 10, (40/7, -12/7); (800/203, 12/203); the line 4 - x
+        (lambda x: min(Fraction(4), 1 + 2 * x), [0, 10, Fraction(10, 7), Fraction(40, 7), Fraction(800, 203), 4]),
     ],
 )
 def test_where_a_search_looks(body, looks):
