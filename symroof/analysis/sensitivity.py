@@ -1,7 +1,7 @@
 """Sensitivities of a quantity: its elasticity in every input that can be chosen, as a number and as a formula, on the arm that binds."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -94,18 +94,21 @@ def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
     return written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
 
 
-def over_ranges(answers: Answers, name: str, by: str) -> Span | None:
-    """The elasticity at the middle of the ranges, and its least and largest value at their corners."""
-    values = [v for case in (answers.case, *answers.corners) if (v := _elasticity(case, name, by)) is not None]
-    return (values[0], min(values), max(values)) if values else None
+def over_ranges(answers: Answers, name: str, inputs: Collection[str]) -> dict[str, Span]:
+    """The elasticities in some inputs at the middle of the ranges, and their least and largest values at the corners of these.
+
+    An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
+    """
+    found = [own for case in (answers.case, *answers.corners) if (own := _elasticities(case, name, inputs))]
+    values = {by: [own[by] for own in found if by in own] for by in inputs}
+    return {by: (each[0], min(each), max(each)) for by, each in values.items() if each}
 
 
-def _elasticity(case: Case, name: str, by: str) -> Fraction | None:
-    """None where there is none: a quantity that is nothing, an input that bounds a sum."""
+def _elasticities(case: Case, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
     try:
-        return case.elasticity(name, by) if case.value(name) else None
+        return case.elasticities(name, inputs)
     except NoValue:
-        return None
+        return {}
 
 
 def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
@@ -126,7 +129,7 @@ def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
     if not isinstance(result.value, Fraction):
         return ()
     inputs = [x for x in answers.case.used(name) if base_name(x) not in FIXED and x != name]
-    spans = {x: span for x in inputs if (span := over_ranges(answers, name, x)) and max(map(abs, span)) >= NOTICEABLE}
+    spans = {x: span for x, span in over_ranges(answers, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
     order = sorted(spans, key=lambda x: -abs(spans[x][0]))
     return tuple(Elasticity(answers.case.theory.symbol(x), spans[x], _form(name, x, answers)) for x in order)
 

@@ -11,7 +11,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import count
@@ -114,12 +114,12 @@ class Graph:
     def within(self, *forms: Polynomial | Form) -> Iterator[str]:
         """The operations that some polynomials are worked out from, each once."""
         seen: set[str] = set()
-        left: list[Polynomial] = [dict(form) for form in forms]
+        left: list[Collection[str]] = [{name for form in forms for monomial in dict(form) for name, _ in monomial}]
         while left:
-            for name in sorted({name for monomial in left.pop() for name, _ in monomial} & self.operations.keys() - seen):
+            for name in sorted(name for name in left.pop() if name in self.operations and name not in seen):
                 seen.add(name)
                 yield name
-                left += map(dict, self.operations[name].args)
+                left.append(self._direct(name))
 
     def lacking(self, p: Polynomial | Form) -> Iterator[str]:
         """The inputs without a value that a polynomial cannot do without."""

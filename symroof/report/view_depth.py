@@ -17,11 +17,10 @@ def elasticities(study: Study, subject: Answers) -> dict[str, Any]:
     """Per cent that each metric moves when a lever moves one per cent, on the arm that binds."""
     metrics = [m for m in METRICS if subject.get(m) is not None]
     by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
-    for lever in LEVERS:
-        if not subject.case.has(lever):
-            continue
-        values = {metric: over_ranges(subject, metric, lever) for metric in metrics}
-        known = {metric: v for metric, v in values.items() if v is not None}
+    levers = [lever for lever in LEVERS if subject.case.has(lever)]
+    spans = {metric: over_ranges(subject, metric, levers) for metric in metrics}
+    for lever in levers:
+        known = {metric: own[lever] for metric, own in spans.items() if lever in own}
         if any(abs(v[0]) >= NOTICEABLE for v in known.values()):
             by_lever[lever] = known
     rows = [[Code(lever), *(_cell(values.get(metric)) for metric in metrics)] for lever, values in by_lever.items()]

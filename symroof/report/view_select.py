@@ -234,11 +234,11 @@ def _answers_to(choice: Choice, most: int) -> Part:
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
     metrics = {target: metrics_of(target, run.answers.case)[0] for target in ("ttft", "itl")}
-    spans = {(target, by): over_ranges(run.answers, metric, by) for target, metric in metrics.items() for by in BUYS}
-    if None in spans.values():
+    spans = {target: over_ranges(run.answers, metric, BUYS) for target, metric in metrics.items()}
+    if any(len(own) < len(BUYS) for own in spans.values()):
         return ()
-    cells = [span_text(*span) for span in spans.values() if span]
-    parts = {target: buy({by: span[0] for (m, by), span in spans.items() if m == target and span}) for target in metrics}
+    cells = [span_text(*span) for own in spans.values() for span in own.values()]
+    parts = {target: buy({by: span[0] for by, span in own.items()}) for target, own in spans.items()}
     words = [f"{what} for {' and '.join(t for t, part in parts.items() if part == what)}" for what in dict.fromkeys(parts.values()) if what]
     return (label, *cells, ", ".join(words) or "neither changes them")
 

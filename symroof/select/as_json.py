@@ -146,7 +146,7 @@ def keep_json(keep: Keep) -> dict[str, Any]:
 
 
 def _elasticity(run: Run, metric: str, by: str) -> Any:
-    span = over_ranges(run.answers, metric, by)
+    span = over_ranges(run.answers, metric, (by,)).get(by)
     return bare(span[0]) if span else None
 
 

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from symroof.formula import build
-from symroof.formula.dual import Dual
+from symroof.formula.dual import Dual, Slopes
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
@@ -82,7 +82,7 @@ class Case:
     laid_out: InitVar[bool] = False
     _memo: dict[str, Any] = field(default_factory=dict, init=False)
     _open: set[str] = field(default_factory=set, init=False)
-    _moving: dict[str, Case] = field(default_factory=dict, init=False)
+    _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False)
     _plans: _Plans = field(default_factory=_Plans, init=False)
     _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False)
@@ -427,21 +427,42 @@ class Case:
         """The value of any formula over this case's names."""
         return evaluate(tree, self)
 
-    def moving(self, by: str) -> Case:
-        """The same case with one input moving: its values carry their slopes."""
-        if by not in self._moving:
-            self._moving[by] = self.changed({by: Dual(self.value(by), Fraction(1))})
-        return self._moving[by]
+    def moving(self, *inputs: str) -> Case:
+        """The same case with some inputs moving: its values carry their slopes, of several inputs one for each."""
+        if inputs not in self._moving:
+            self._moving[inputs] = self.changed({by: Dual(self.value(by), Slopes({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
+        return self._moving[inputs]
 
     def slope(self, name: str, by: str) -> Fraction:
         """How fast a quantity moves with an input, on the arm that binds."""
-        moved = self.moving(by).value(name)
-        return moved.slope if isinstance(moved, Dual) else Fraction(0)
+        found: Fraction = slope(self.moving(by).value(name))
+        return found
 
     def elasticity(self, name: str, by: str) -> Fraction:
         """Per cent that a quantity moves when an input moves one per cent."""
         moved: Fraction = self.slope(name, by) * self.value(by) / self.value(name)
         return moved
+
+    def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
+        """The same for several inputs; those that have none are left out, as those that bound a sum.
+
+        All at once are those that count nothing, and follow from none of the others: what follows must not be held while they move.
+        """
+        value: Fraction = self.value(name)
+        if not value:
+            return {}
+        together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.ancestry(by).isdisjoint({*inputs} - {by}))
+        alone = ((by,) for by in inputs if by not in together)
+        slopes = {by: slope for group in (together, *alone) for by, slope in self._slopes(name, group).items()}
+        return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
+
+    def _slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
+        """The slopes in some inputs, worked out together where all of them have one."""
+        try:
+            found = slope(self.moving(*inputs).value(name))
+        except NoValue:
+            return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self._slopes(name, (one,)).items()}
+        return {by: found.get(by, Fraction(0)) if isinstance(found, Slopes) else found for by in inputs}
 
     def used(self, *quantities: str) -> tuple[str, ...]:
         """The inputs that values were computed from, in order of use."""

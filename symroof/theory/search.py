@@ -66,13 +66,13 @@ def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
     return Fraction(met if met == passes else 0)
 
 
-def slope(value: Any) -> Fraction:
-    """The slope that a value carries; nothing moves one that carries none."""
+def slope(value: Any) -> Any:
+    """The slope that a value carries, or its slopes; nothing moves one that carries none."""
     return value.slope if isinstance(value, Dual) else Fraction(0)
 
 
-def slope_of_fixed_point(at: Fraction, own: Fraction, by: Fraction) -> Dual:
-    """A fixed point of a body with its slope, from the slopes of the body in the fixed point itself and in another input.
+def slope_of_fixed_point(at: Fraction, own: Fraction, by: Any) -> Dual:
+    """A fixed point of a body with its slope, from the slopes of the body in the fixed point itself and in another input, or in several.
 
     Half of ``x`` and a quarter of ``y`` is 2 at ``x = 2``, ``y = 4``, and ``x = y/2``:
 

@@ -73,8 +73,8 @@ def test_elasticities_over_ranges():
     entries = {e.symbol.name: e.as_json(str) for e in elasticities("itl", answers)}
     assert [entries["batch"][key] for key in ("value", "low", "high")] == [1, 0, 1]
     assert "low" not in entries["params"] and "arm" not in entries["params"]
-    assert over_ranges(answers, "itl", "mbu") == (0, -1, 0)
-    assert over_ranges(answers, "decode_link_time", "mbu") is None
+    assert over_ranges(answers, "itl", ("mbu", "params")) == {"mbu": (0, -1, 0), "params": (1, 1, 1)}
+    assert over_ranges(answers, "decode_link_time", ("mbu",)) == {}
 
 
 def test_elasticities_in_sympy():

@@ -10,7 +10,7 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symroof.formula.dual import Dual
+from symroof.formula.dual import Dual, Slopes
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
@@ -261,6 +261,12 @@ def slope_of(tree, point, name):
     return moved.slope if isinstance(moved, Dual) else Fraction(0)
 
 
+def slopes_of(tree, point):
+    """In all names at once."""
+    moved = evaluate(tree, Values({name: Dual(value, Slopes({name: Fraction(1)})) for name, value in point.items()}))
+    return {name: moved.slope.get(name, 0) if isinstance(moved, Dual) and moved.slope else 0 for name in point}
+
+
 @examples(120)
 @given(arithmetic, points, st.sampled_from(NAMES))
 def test_slopes_are_derivatives(source, point, name):
@@ -275,7 +281,7 @@ def test_slopes_are_derivatives(source, point, name):
         found = slope_of(tree, point, name)
     except (NoValue, ZeroDivisionError):
         raise AssertionError(f"no slope of {source} at {point}") from None
-    assert found == Fraction(int(expected.p), int(expected.q))
+    assert found == Fraction(int(expected.p), int(expected.q)) == slopes_of(tree, point)[name]
 
 
 @pytest.mark.parametrize("source", ["sqrt(a*b)", "log2(a + b)", "a**b", "b**(2*a)", "sqrt(a)/log2(b + 1)", "a**(1/b)", "exp(-a*b)", "a*exp(a/b)"])
@@ -285,6 +291,7 @@ def test_slopes_of_roots_and_logarithms(source, name):
     at = {symbol(n): sympy.Rational(v.numerator, v.denominator) for n, v in point.items()}
     expected = sympy.diff(to_sympy(parse(source)), symbol(name)).subs(at)
     assert float(slope_of(parse(source), point, name)) == pytest.approx(float(expected), rel=1e-12)
+    assert float(slopes_of(parse(source), point)[name]) == pytest.approx(float(expected), rel=1e-12)
 
 
 def test_an_exponential_at_its_ends():

@@ -284,6 +284,7 @@ def test_slopes_and_elasticities():
     assert (case.slope("ridge_point", "mem_bandwidth"), case.elasticity("ridge_point", "mem_bandwidth")) == (Fraction(-12, 16), -1)
     assert (case.slope("ridge_point", "chunk"), case.elasticity("ridge_point", "chunk"), case.slope("chunk", "chunk")) == (0, 0, 1)
     assert case.moving("chunk") is case.moving("chunk") is not case.moving("peak_flops")
+    assert case.moving("chunk", "peak_flops") is case.moving("chunk", "peak_flops")
 
 
 # --------------------------------------------------------------------------------------------------------------- searches

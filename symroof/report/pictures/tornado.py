@@ -1,6 +1,6 @@
 """Sensitivity of TTFT, ITL, of a server under load where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
@@ -66,21 +66,26 @@ def metrics_of(subject: Answers) -> dict[str, str]:
 
 def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
     """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
+    metrics = [metric for metric in metrics_of(subject) if subject.get(metric) is not None]
     inputs: dict[str, dict[str, Span]] = {}
-    for metric in metrics_of(subject):
-        if subject.get(metric) is None:
-            continue
-        for name in subject.case.used(metric):
-            span = over_ranges(subject, metric, name) if base_name(name) not in FIXED and name != metric else None
-            if span and max(map(abs, span)) >= NOTICEABLE:
+    for metric in metrics:
+        for name, span in over_ranges(subject, metric, _free(subject, metrics)).items():
+            if max(map(abs, span)) >= NOTICEABLE:
                 inputs.setdefault(name, {})[metric] = span
     return dict(sorted(inputs.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
 
 
-def in_steps(subject: Answers, metrics: Iterable[str]) -> list[str]:
+def _free(subject: Answers, metrics: Collection[str]) -> list[str]:
+    """The inputs of some metrics that can be chosen: the same for each, whose slopes are then worked out together."""
+    names = dict.fromkeys(name for metric in metrics for name in subject.case.used(metric))
+    return [name for name in names if base_name(name) not in FIXED and name not in metrics]
+
+
+def in_steps(subject: Answers, metrics: Collection[str]) -> list[str]:
     """The inputs that can be chosen and move a metric in steps, as the pieces that a prompt is read in."""
-    free = {name: metric for metric in metrics for name in subject.case.used(metric) if base_name(name) not in FIXED and name != metric}
-    return [name for name, metric in free.items() if over_ranges(subject, metric, name) is None]
+    free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.used(metric)}
+    known = {metric: over_ranges(subject, metric, free) for metric in metrics}
+    return [name for name in free if name not in known[last[name]]]
 
 
 def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) -> None:
