@@ -69,7 +69,7 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
 
 
 MOST_LEVELS = 4
-TOGETHER = 4096
+TOGETHER = 1024
 """Numbers that NumPy computes in little more than the time of one call."""
 TURNS = 64
 NARROW = 2.0**-49

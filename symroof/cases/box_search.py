@@ -39,6 +39,8 @@ COARSER = 2
 """By how much the grids of formulas that choose a batch are coarser: each of their points takes a search, within which there are others."""
 PEAKS = 2
 """Peaks of the first grid that are looked at closely."""
+TOGETHER = 2
+"""Axes along which two grids around a corner are one."""
 ROUNDS = 60
 """Grids around a peak: each is a fraction as wide as the one before, or beside it."""
 OVERHEAD = 200
@@ -76,9 +78,15 @@ class Axis:
         """So many steps from one to another, evenly."""
         return tuple(sorted({first + (last - first) * i // (points - 1) for i in range(points)}))
 
-    def around(self, step: int, span: int, points: int) -> Place:
-        """Steps on both sides of one, itself among them, as far as the axis goes."""
-        return tuple(sorted({step, *self.between(max(step - span, 0), min(step + span, self.steps), points)})) if span else (step,)
+    def around(self, step: int, span: int, points: int, nearer: bool) -> Place:
+        """Steps on both sides of one, itself among them, as far as the axis goes; with ``nearer`` some between the first of them too."""
+        if not span:
+            return (step,)
+        near = span // (points - 1) if nearer else 0
+        return tuple(sorted({step, *self._beside(step, span, points), *(self._beside(step, near, points) if near else ())}))
+
+    def _beside(self, step: int, span: int, points: int) -> Place:
+        return self.between(max(step - span, 0), min(step + span, self.steps), points)
 
 
 @dataclass
@@ -141,11 +149,11 @@ class BoxSearch:
         if (none := self._without_value(tree, sign, values, seen)) is not None:
             return none
         free = sum(at is None for name, at in zip(self._axes, pinned, strict=True) if name != CORNERS)
-        ends = []
-        for peak in _peaks(values):
+        ends: list[tuple[float, Place]] = []
+        for peak in _peaks(values, len(self.axes)):
             centre = tuple(steps[i] for steps, i in zip(seen, peak, strict=True))
             spans = tuple(_widest(steps) if name != CORNERS else 0 for name, steps in zip(self._axes, seen, strict=True))
-            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[max(free, 1)] // coarser + 1))
+            ends.append(self._climbed(tree, sign, centre, spans, ZOOM[max(free, 1)] // coarser + 1, ends))
         return max(ends, key=lambda end: end[0])[1]
 
     def _chooses(self, tree: Tree) -> bool:
@@ -153,11 +161,17 @@ class BoxSearch:
         graph, form = self._builder.graph, self._form(tree)
         return any(graph.operations[name].kind == "most" for name in graph.within(form))
 
-    def _climbed(self, tree: Tree, sign: int, centre: Place, spans: tuple[int, ...], points: int) -> tuple[float, Place]:
-        """The highest point near a peak, from grids that get finer around the best point of the one before."""
-        best, stood = -np.inf, 0
+    def _climbed(
+        self, tree: Tree, sign: int, centre: Place, spans: tuple[int, ...], points: int, climbed: Sequence[tuple[float, Place]]
+    ) -> tuple[float, Place]:
+        """The highest point near a peak, from grids that get finer around the best point of the one before; it ends beside a higher one that was ``climbed``.
+
+        A corner of the box that nothing exceeds in two grids is the peak; along few axes one grid has the points of both.
+        """
+        best, stood, both = -np.inf, 0, sum(map(bool, spans)) <= TOGETHER
         for _ in range(ROUNDS):
-            window = tuple(axis.around(at, span, points) for axis, at, span in zip(self._axes.values(), centre, spans, strict=True))
+            corner = self._corner(centre, spans)
+            window = tuple(axis.around(at, span, points, corner and both) for axis, at, span in zip(self._axes.values(), centre, spans, strict=True))
             values = sign * self._at(tree, window)
             if (none := self._without_value(tree, sign, values, window)) is not None:
                 return np.inf, none
@@ -167,10 +181,12 @@ class BoxSearch:
                 reached = centre
             best = max(best, float(values[inner]))
             stood = stood + 1 if reached == centre else 0
-            if stood and (max(spans) <= 1 or (stood > 1 and self._corner(centre, spans))):
+            if stood and (max(spans) <= 1 or (corner and (both or stood > 1))):
                 break
             outside = any(span and abs(a - b) >= span for a, b, span in zip(reached, centre, spans, strict=True))
             centre = reached
+            if any(top >= best and all(abs(a - b) <= span for a, b, span in zip(reached, other, spans, strict=True)) for top, other in climbed):
+                break
             if not outside:
                 spans = tuple(min(span, max(_widest(steps), 1)) if span else 0 for span, steps in zip(spans, window, strict=True))
         return best, centre
@@ -272,8 +288,8 @@ def _widest(steps: Sequence[int]) -> int:
     return max((b - a for a, b in itertools.pairwise(steps)), default=0)
 
 
-def _peaks(values: Array) -> Iterator[Place]:
-    """The highest places of a grid that none beside them along an axis exceeds."""
+def _peaks(values: Array, along: int) -> Iterator[Place]:
+    """The highest places of a grid that none beside them along an axis exceeds; of those beside each other along the first axes the highest alone."""
     peak = np.ones(values.shape, dtype=bool)
     for axis, length in enumerate(values.shape):
         for here, there in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
@@ -284,6 +300,6 @@ def _peaks(values: Array) -> Iterator[Place]:
     taken: list[Place] = []
     for flat in order[:PEAKS]:
         place = tuple(int(i) for i in np.unravel_index(int(flat), values.shape))
-        if peak[place] and not any(all(abs(a - b) <= 1 for a, b in zip(place, other, strict=True)) for other in taken):  # beside one is the same peak
+        if peak[place] and not any(all(abs(a - b) <= 1 for a, b in zip(place[:along], other[:along], strict=True)) for other in taken):
             taken.append(place)
             yield place
