@@ -33,7 +33,7 @@ GRID = {1: 256, 2: 64, 3: 16, 4: 8, 5: 4}
 """Steps of the first grid along each axis, by the number of axes."""
 ALONE = 4096
 """Steps of the first grid along the only axis, where it counts things: roundings make teeth of a few steps each."""
-ZOOM = {1: 32, 2: 16, 3: 8, 4: 4, 5: 4}
+ZOOM = {1: 128, 2: 16, 3: 8, 4: 4, 5: 4}
 """Steps of the grids around a peak."""
 COARSER = 2
 """By how much the grids of formulas that choose a batch are coarser: each of their points takes a search, within which there are others."""
