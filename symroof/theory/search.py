@@ -11,17 +11,18 @@ from typing import Any
 from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
 
-ROUNDS, EXACT_ROUNDS = 200, 3
-"""Steps towards a fixed point, and those at first that are not rounded."""
+ROUNDS = 200
+"""Steps towards a fixed point."""
 DIGITS = Fraction(1, 10**18)
 """The share of its value to which a fixed point is narrowed down."""
 LARGEST_DENOMINATOR = 10**24
+"""That of the points that are looked at: what a body comes to gets longer with them."""
 
 
 def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     """The least ``x`` from 0 to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above. ``body`` does not fall.
 
-    Exact where ``body`` is made of straight lines: a secant of two points of one line meets it exactly.
+    Exact where ``body`` is made of straight lines of short fractions: a secant of two points of one line meets it exactly.
 
     >>> fixed_point(lambda x: max(Fraction(3), 1 + x / 2), Fraction(10)), fixed_point(lambda x: x + 1, Fraction(10))
     (Fraction(3, 1), Fraction(10, 1))
@@ -30,14 +31,12 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     at, gap, before, gap_before = low, body(low), high, body(high) - high
     if gap_before >= 0:
         return high
-    for turn in range(ROUNDS):
+    for _ in range(ROUNDS):
         if gap == 0:
             return at
         secant = at - gap * (at - before) / (gap - gap_before) if gap != gap_before else low
         halved = not low < secant < end or not (halved or 2 * abs(gap) < abs(gap_before))  # a bend: secants alone would creep towards it
-        new: Fraction = (low + end) / 2 if halved else secant
-        if turn >= EXACT_ROUNDS:
-            new = new.limit_denominator(LARGEST_DENOMINATOR)
+        new: Fraction = ((low + end) / 2 if halved else secant).limit_denominator(LARGEST_DENOMINATOR)
         if abs(new - at) <= DIGITS * new:
             return new
         at, gap, before, gap_before = new, body(new) - new, at, gap
