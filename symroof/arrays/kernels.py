@@ -21,19 +21,16 @@ def _fixed(body: Callable[[Any], Any], high: Any) -> Any:
     low, end, halved = np.zeros_like(high), high, np.ones_like(high, dtype=bool)
     at, gap, before, gap_before = low, body(low), high, body(high) - high
     beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
-    done = beyond | none
     for _ in range(TURNS):
-        done = done | (np.abs(gap) <= NARROW / 2 * at)
+        done = beyond | none | (np.abs(gap) <= NARROW * at)
         if np.all(done):
             break
         with np.errstate(all="ignore"):
             secant = at - gap * (at - before) / (gap - gap_before)
         halved = ~((low < secant) & (secant < end)) | ~(halved | (2 * np.abs(gap) < np.abs(gap_before)))
         new = np.where(done, at, np.where(halved, (low + end) / 2, secant))
-        near = np.abs(new - at) <= NARROW * new
-        at, gap, before, gap_before = new, np.where(near, 0.0, body(new) - new), at, gap
+        at, gap, before, gap_before = new, body(new) - new, at, gap
         low, end, none = np.where(gap > 0, at, low), np.where(gap > 0, end, at), none | np.isnan(gap)
-        done = done | near | none
     return np.where(none, np.nan, np.where(beyond, high, at))
 
 
@@ -43,7 +40,7 @@ def _most(meets: Callable[[Any], Any], high: Any) -> Any:
     An interval is halved, over a few points several times at once: NumPy takes as long for one number as for some hundreds.
     """
     passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
-    levels = max(1, min(MOST_LEVELS, (TOGETHER // np.size(high)).bit_length()))
+    levels = max(1, min(MOST_LEVELS, (TOGETHER // max(1, np.size(high))).bit_length()))
     while np.any(fails - passes > 1):
         middles = _middles(passes, fails, levels)
         values, node = meets(np.stack(middles)), np.zeros(np.shape(high), dtype=int)
@@ -73,7 +70,7 @@ TOGETHER = 1024
 """Numbers that NumPy computes in little more than the time of one call."""
 TURNS = 64
 NARROW = 2.0**-49
-"""The share of its value to which a fixed point is narrowed down in floats."""
+"""The share of its value that a fixed point in floats may be off its body."""
 SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed": _fixed, "most": _most}
 """Values that are searched, over arrays."""
 

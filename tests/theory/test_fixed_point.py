@@ -39,6 +39,19 @@ def test_an_irrational_fixed_point_is_close_and_soon_there(body, high, root):
 
 
 @pytest.mark.parametrize(
+    ("body", "most_looks"),
+    [
+        pytest.param(lambda x: Fraction(13, 100) + Fraction(43, 50) * Fraction(int(5 * x), 5), 8, id="stairs, over which secants alone creep"),
+        pytest.param(lambda x: Fraction(8, 25) + x**40 / 2, 5, id="all but level, then steep"),
+    ],
+)
+def test_secants_and_halvings_take_turns(body, most_looks):
+    asked = []
+    found = fixed_point(lambda x: (asked.append(x), body(x))[1], Fraction(1))
+    assert abs(body(found) - found) <= DIGITS and len(asked) <= most_looks
+
+
+@pytest.mark.parametrize(
     ("body", "looks"),
     [
         (lambda x: 1 + x / 4, [0, 10, Fraction(4, 3)]),  # a secant of one line meets it exactly
