@@ -145,8 +145,9 @@ class Values:
     def _settle(self, form: Form, moving: frozenset[str]) -> None:
         """Work out once what a search or a sum would work out at every step: whatever in a form does not move with its unknown."""
         seen: set[tuple[str, frozenset[str]]] = set()  # operations share their arguments
-
-        def settle(form: Form, moving: frozenset[str]) -> None:
+        left = [(form, moving)]  # no function that calls itself: it would hold all these values for as long as the process lasts
+        while left:
+            form, moving = left.pop()
             for name in {name for monomial, _ in form for name, _ in monomial} & self.graph.operations.keys():
                 if (name, moving) in seen:
                     continue
@@ -155,10 +156,7 @@ class Values:
                 if not self.graph.reach(name) & moving:
                     self.name(name)
                 elif name not in self.point:
-                    for arg in operation.args:
-                        settle(arg, moving.union(operation.words))
-
-        settle(form, moving)
+                    left += [(arg, moving.union(operation.words)) for arg in operation.args]
 
     def _steps(self, args: tuple[Form, ...], index: str) -> Any:
         """A sum taken term by term; where some points have fewer terms than others, the rest is not counted for them."""
