@@ -32,7 +32,7 @@ from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
 """People time one of the two and go on: a second slip is tried beside these."""
-SECONDS = 1.0
+SECONDS = 0.5
 """Processor time after which the search for the slips of one formula ends, from where its judgement began."""
 NO_CHANCE = 0.0
 LONGEST_FACTOR = 60
