@@ -66,6 +66,7 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
 
 
 MOST_LEVELS = 4
+"""Halvings that are looked at at once: a search for a batch takes a dozen."""
 TOGETHER = 1024
 """Numbers that NumPy computes in little more than the time of one call."""
 TURNS = 64

@@ -39,7 +39,7 @@ COARSER = 2
 """By how much the grids of formulas that choose a batch are coarser: each of their points takes a search, within which there are others."""
 PEAKS = 2
 """Peaks of the first grid that are looked at closely."""
-TOGETHER = 2
+FEW_AXES = 2
 """Axes along which two grids around a corner are one."""
 ROUNDS = 60
 """Grids around a peak: each is a fraction as wide as the one before, or beside it."""
@@ -168,7 +168,7 @@ class BoxSearch:
 
         A corner of the box that nothing exceeds in two grids is the peak; along few axes one grid has the points of both.
         """
-        best, stood, both = -np.inf, 0, sum(map(bool, spans)) <= TOGETHER
+        best, stood, both = -np.inf, 0, sum(map(bool, spans)) <= FEW_AXES
         for _ in range(ROUNDS):
             corner = self._corner(centre, spans)
             window = tuple(axis.around(at, span, points, corner and both) for axis, at, span in zip(self._axes.values(), centre, spans, strict=True))
