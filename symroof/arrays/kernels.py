@@ -42,11 +42,10 @@ def _most(meets: Callable[[Any], Any], high: Any) -> Any:
     passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
     levels = max(1, min(MOST_LEVELS, (TOGETHER // max(1, np.size(high))).bit_length()))
     while np.any(fails - passes > 1):
-        middles = _middles(passes, fails, levels)
-        values, node = meets(np.stack(middles)), np.zeros(np.shape(high), dtype=int)
-        values = np.broadcast_to(values, (len(middles), *np.shape(high)))
+        middles, node = np.stack(_middles(passes, fails, levels)), np.zeros(np.shape(high), dtype=int)
+        values = np.broadcast_to(meets(middles), middles.shape)
         for _ in range(levels):
-            middle, value = (np.take_along_axis(column, node[None], 0)[0] for column in (np.stack(middles), values))
+            middle, value = (np.take_along_axis(column, node[None], 0)[0] for column in (middles, values))
             open_ = fails - passes > 1
             met = np.where(open_ & (value == 1), middle, met)
             passes, fails = np.where(open_ & (value != 0), middle, passes), np.where(open_ & (value == 0), middle, fails)

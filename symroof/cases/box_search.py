@@ -142,7 +142,7 @@ class BoxSearch:
     def _highest(self, tree: Tree, sign: int, pinned: tuple[int | None, ...]) -> Place:
         coarser = COARSER if self._chooses(tree) else 1
         steps = ALONE if len(self._axes) == 1 and all(axis.steps != STEPS for axis in self._axes.values()) else GRID[len(self._axes)]
-        grid = tuple(axis.between(0, axis.steps, steps // coarser + 1) for axis in self._axes.values())  # the same for all formulas: they share its values
+        grid = tuple(axis.between(0, axis.steps, steps // coarser + 1) for axis in self._axes.values())  # of all formulas of a kind: they share its values
         whole = self._at(tree, grid)
         held = tuple(slice(None) if at is None else slice(0, 1) if at == 0 else slice(-1, None) for at in pinned)
         values, seen = sign * whole[held], tuple(steps if at is None else (at,) for steps, at in zip(grid, pinned, strict=True))

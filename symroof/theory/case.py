@@ -438,22 +438,17 @@ class Case:
         found: Fraction = slope(self.moving(by).value(name))
         return found
 
-    def elasticity(self, name: str, by: str) -> Fraction:
-        """Per cent that a quantity moves when an input moves one per cent."""
-        moved: Fraction = self.slope(name, by) * self.value(by) / self.value(name)
-        return moved
-
     def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
-        """The same for several inputs; those that have none are left out, as those that bound a sum.
+        """Per cent that a quantity moves when an input moves one per cent; inputs that have none are left out, as those that bound a sum.
 
         All at once are those that count nothing, and follow from none of the others: what follows must not be held while they move.
         """
         value: Fraction = self.value(name)
         if not value:
             return {}
-        together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.ancestry(by).isdisjoint({*inputs} - {by}))
+        together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.ancestry(by) & {*inputs} <= {by})
         alone = ((by,) for by in inputs if by not in together)
-        slopes = {by: slope for group in (together, *alone) for by, slope in self._slopes(name, group).items()}
+        slopes = {by: own for group in (together, *alone) if group for by, own in self._slopes(name, group).items()}
         return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
 
     def _slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:

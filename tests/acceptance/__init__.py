@@ -81,4 +81,4 @@ def slope(quantity, by):
 
 
 def elasticity(quantity, by):
-    return lambda study: study.first.case.elasticity(quantity, by)
+    return lambda study: study.first.case.elasticities(quantity, (by,))[by]

@@ -67,9 +67,9 @@ def metrics_of(subject: Answers) -> dict[str, str]:
 def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
     """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
     metrics = [metric for metric in metrics_of(subject) if subject.get(metric) is not None]
-    inputs: dict[str, dict[str, Span]] = {}
+    free, inputs = _free(subject, metrics), dict[str, dict[str, Span]]()
     for metric in metrics:
-        for name, span in over_ranges(subject, metric, _free(subject, metrics)).items():
+        for name, span in over_ranges(subject, metric, free).items():
             if max(map(abs, span)) >= NOTICEABLE:
                 inputs.setdefault(name, {})[metric] = span
     return dict(sorted(inputs.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
