@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from symroof.claims.check import check
+from symroof.claims.check import check, check_text
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 
@@ -49,3 +49,8 @@ def test_the_names_on_the_page_exist_and_have_its_units():
         every = units.strip().split(", ") if ", " in units else [units.strip()] * len(listed)
         for name, unit in zip(listed, every, strict=True):
             assert (QUANTITIES.get(name) or INPUTS[name]).unit == unit
+
+
+def test_the_page_itself_has_no_findings():
+    """Its examples stand in blocks of code, and nothing else on it is a claim."""
+    assert check_text(PAGE, "annotating-notes.md").claims == ()
