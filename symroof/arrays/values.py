@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 
 Formula = Callable[..., Any]
+
+
+@lru_cache(maxsize=8192)
+def over_arrays(tree: Tree, moving: frozenset[str]) -> Formula:
+    """A formula as a function of arrays, of which the ``moving`` names are some; printed once for all cases."""
+    return function(python(tree, (), moving), ARRAYS)
 
 
 @dataclass
@@ -42,7 +49,7 @@ class Formulas:
         made = self._made.get((tree, keys))
         if made is None:
             moving = frozenset(name for name in names(tree) if self.dependence.moves(name, keys))
-            made = self._made[tree, keys] = function(python(tree, (), moving), ARRAYS)
+            made = self._made[tree, keys] = over_arrays(tree, moving)
         return made
 
     def named(self, name: str, keys: frozenset[str]) -> Callable[[Arrays], Any]:
