@@ -10,6 +10,7 @@ Fraction(61, 1)
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -246,8 +247,4 @@ def _first_change(p: Coefficients, start: int, end: int) -> int | None:
     positive = _at(p, start) > 0
     if (_at(p, end) > 0) == positive:
         return None
-    low, high = start, end
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if (_at(p, middle) > 0) == positive else (low, middle)
-    return high
+    return start + bisect_left(range(start, end), True, key=lambda index: (_at(p, index) > 0) != positive)

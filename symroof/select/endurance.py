@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -148,16 +149,13 @@ def expected_copies(run: Run) -> int:
     """
     if "dp" not in dict(run.changes) or not run.slow:
         return run.copies
-    low, high = 0, run.copies
     changes = dict(run.changes) | {"batch": expected_batch(run)}
-    while high - low > 1:
-        middle = (low + high) // 2
-        there = varied(run.own, **{**changes, "dp": middle})
-        if not late_from_arrival(there) and all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed):
-            high = middle
-        else:
-            low = middle
-    return high
+
+    def enough(copies: int) -> bool:
+        there = varied(run.own, **{**changes, "dp": copies})
+        return not late_from_arrival(there) and all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed)
+
+    return 1 + bisect_left(range(1, run.copies), True, key=enough)
 
 
 def expected_batch(run: Run) -> int:
