@@ -5,8 +5,9 @@ import pytest
 
 import symroof as sr
 from symroof.analysis.compile import compile as compiled
-from symroof.analysis.compile import compile_alike, compile_cases, pruned
+from symroof.analysis.compile import compile_alike, compile_cases
 from symroof.api import Study
+from symroof.cases.array_function import pruned
 
 ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
 """A step of 10 ms for the weights, and of 20 µs a request."""
