@@ -16,7 +16,7 @@ from symroof.formula.tree import Compare, Largest, Name, Num, Tree
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, Unnamed
+from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 
 if TYPE_CHECKING:
     from symroof.cases.ranges import Ranges
@@ -236,7 +236,7 @@ class Answers:
         if not self.box:
             return Result(symbol, value, flags=flags)
         try:
-            found = self.ranges.bounds(Unnamed.of(tree))
+            found = self.ranges.bounds(named(tree))
         except NoValue as error:
             return Result(symbol, value, flags=(*flags, _without_range(error)))
         return Result(symbol, value, found.low, found.high, flags=flags, found=found.found)

@@ -27,7 +27,7 @@ from symroof.formula.tree import Compare, Largest
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import Unnamed
+from symroof.theory.symbols import named
 from symroof.theory.theory import UnknownName
 
 Point = Mapping[str, Fraction]
@@ -255,9 +255,9 @@ class Ranges:
         return Extremes(values[least], values[most], points[least], points[most], found)
 
 
-def _difference(relation: Compare) -> Unnamed:
+def _difference(relation: Compare) -> str:
     """What a relation compares with 0."""
-    return Unnamed.of(build.sub(relation.left, relation.right))
+    return named(build.sub(relation.left, relation.right))
 
 
 def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:

@@ -16,7 +16,7 @@ from symroof.report.view_case import cell
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
-from symroof.theory.symbols import Unnamed
+from symroof.theory.symbols import named
 from symroof.units import format_quantity, significant
 
 
@@ -61,7 +61,7 @@ def _bounds(operator: Operator, subject: Answers) -> list[str]:
     arms = Largest((("compute", operator.compute_time), ("memory", operator.memory_time)))
     if subject.box:
         with contextlib.suppress(NoValue):
-            return list(subject.ranges.labels(Unnamed.of(arms)))
+            return list(subject.ranges.labels(named(arms)))
     return [str(subject.case.evaluate(arms))]
 
 

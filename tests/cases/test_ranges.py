@@ -12,7 +12,7 @@ from symroof.cases.array_function import compiled
 from symroof.cases.ranges import Ranges
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Compare
+from symroof.formula.tree import Compare, Name
 from symroof.formula.tree import names as names_of
 from symroof.resources import data_folder
 from symroof.theory.quantities import QUANTITIES
@@ -258,6 +258,18 @@ def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
     assert result.value == answers.case.value("response_time")
     assert result.text().endswith(" (range not computed)")
     assert answers.result("kv_cache_bytes").ranged
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_formula_that_is_a_name_is_that_quantity(first):
+    """Both have one text, and one of them the other as its formula: they must not be taken for each other, whoever is asked for first."""
+    answers = Study("mixtral-8x7b", "h100-sxm", prompt="1024..4096", output=64, tp=2).first
+    if first:
+        assert answers.result("itl").ranged
+    formula = answers.formula(Name("itl"), answers.case.theory.symbol("itl"), timed=True)
+    ends = [answers.case.changed({"prompt": Fraction(prompt)}).value("itl") for prompt in (1024, 4096)]
+    assert [formula.low, formula.high] == ends == [answers.result("itl").low, answers.result("itl").high]
+    assert answers.ranges.truths(parse("itl >= 0 s")) == (True,)
 
 
 def test_an_answer_says_where_its_ends_were_found():
