@@ -108,7 +108,7 @@ class Answers:
         """The bounds of quantities over the ranges of the inputs."""
         from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range
 
-        return Ranges(self.case, self.box, self.binding.measured_corners(), self.binding.searched, lambda: self._known)
+        return Ranges(self.case, self.box, self.binding.measured_corners(), self.binding.searched, self.known)
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:
@@ -256,8 +256,12 @@ class Answers:
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
         if self.box:
-            self.ranges.prepare(self._known)
-        return {name: self.result(name) for name in self._known}
+            self.ranges.prepare(self.known())
+        return {name: self.result(name) for name in self.known()}
+
+    def known(self) -> tuple[str, ...]:
+        """Every quantity that has a value here, in declared order."""
+        return self._known
 
     @cached_property
     def _known(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """What is reported as the range of a quantity holds every value it takes in the box, and its ends are taken."""
 
 import itertools
+import pickle
 import random
 from fractions import Fraction
 
@@ -258,6 +259,12 @@ def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
     assert result.value == answers.case.value("response_time")
     assert result.text().endswith(" (range not computed)")
     assert answers.result("kv_cache_bytes").ranged
+
+
+def test_a_study_whose_ranges_are_known_can_be_pickled():
+    study = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6")
+    result = study.first.result("itl")
+    assert pickle.loads(pickle.dumps(study)).first.result("itl") == result
 
 
 @pytest.mark.parametrize("first", [True, False])
