@@ -6,20 +6,20 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from symroof.cases.binding import Binding
 from symroof.cases.given_formulas import without_value
-from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, Result, Value, bare
-from symroof.cases.ranges import Ranges
-from symroof.cases.search_budget import Budget, NotWorkedOut
-from symroof.cases.spec_values import ROLE_INPUT
+from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, NotWorkedOut, Result, Value, bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
+from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
+
+if TYPE_CHECKING:
+    from symroof.cases.ranges import Ranges
 
 
 @dataclass
@@ -50,8 +50,6 @@ class Answers:
     opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict)
     elsewhere: dict[int, Answers] = field(default_factory=dict)
     """The results in cases of other values, such as the corners of the ranges, by the identity of the case that they hold."""
-    like: Answers | None = None
-    """The results of a case that differs from this one in a few values: what is worked out from formulas alone is shared."""
     corner_of: Answers | None = None
     """The results within whose ranges the case is a corner."""
     at_context: dict[Fraction, Answers] = field(default_factory=dict)
@@ -101,11 +99,16 @@ class Answers:
         return value
 
     @cached_property
+    def box(self) -> dict[str, tuple[Fraction, Fraction]]:
+        """The ends of the inputs that are ranges."""
+        return self.binding.box()
+
+    @cached_property
     def ranges(self) -> Ranges:
-        """The bounds of formulas over the ranges of the inputs."""
-        budget = Budget() if self.binding.searched else Budget(0, 0)
-        like = self.like.ranges if self.like else None
-        return Ranges(self.case, self.binding.box(), budget, measured=self.binding.measured_corners(), stored=tuple(ROLE_INPUT.values()), like=like)
+        """The bounds of quantities over the ranges of the inputs."""
+        from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range
+
+        return Ranges(self.case, self.box, self.binding.measured_corners(), self.binding.searched, self.known)
 
     @cached_property
     def corners(self) -> tuple[Case, ...]:
@@ -124,7 +127,7 @@ class Answers:
     def roof(self) -> Answers | None:
         """The same case with every efficiency at the peak; None where it stands there."""
         peak = self.binding.at_peak()
-        return Answers(peak, like=self) if peak else None
+        return Answers(peak) if peak else None
 
     @cached_property
     def slow_end(self) -> Answers:
@@ -200,22 +203,10 @@ class Answers:
     def _unflagged(self, name: str) -> Result:
         symbol = self.case.theory.symbol(name)
         value = self.case.value(name)
-        if not self.ranges.box:
+        if not self.box:
             return Result(symbol, value)
         try:
             return self._over_ranges(name, symbol, value)
-        except NotWorkedOut as error:
-            return self._at_corners(name, symbol, value) or Result(symbol, value, flags=(_without_range(error),))
-        except NoValue as error:
-            return Result(symbol, value, flags=(_without_range(error),))
-
-    def _at_corners(self, name: str, symbol: Symbol, value: Value) -> Result | None:
-        """A number between its values at the corners, where all ranges are of measured efficiencies (faster is faster, and slower slower), or nothing
-        between corners is looked at; else None."""
-        if not isinstance(value, Fraction) or (self.binding.searched and self.binding.measured_box() != self.binding.box()):
-            return None
-        try:
-            return Result(symbol, value, *self.at_corners(name))
         except NoValue as error:
             return Result(symbol, value, flags=(_without_range(error),))
 
@@ -234,19 +225,21 @@ class Answers:
             truths = self.ranges.truths(formula)
             return Result(symbol, value, possible=truths if len(truths) > 1 else ())
         if isinstance(formula, Largest):
-            return Result(symbol, value, possible=self.ranges.labels(formula))
-        low, high = self.ranges.bounds(Name(name))
-        return Result(symbol, value, low, high)
+            return Result(symbol, value, possible=self.ranges.labels(name))
+        found = self.ranges.bounds(name)
+        return Result(symbol, value, found.low, found.high, found=found.found)
 
     def formula(self, tree: Tree, symbol: Symbol, timed: bool) -> Result:
         """The value of a formula that has no name, with range and flags."""
         value = self.case.evaluate(tree)
         flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
+        if not self.box:
+            return Result(symbol, value, flags=flags)
         try:
-            low, high = self.ranges.bounds(tree) if self.ranges.box else (None, None)
+            found = self.ranges.bounds(named(tree))
         except NoValue as error:
             return Result(symbol, value, flags=(*flags, _without_range(error)))
-        return Result(symbol, value, low, high, flags=flags)
+        return Result(symbol, value, found.low, found.high, flags=flags, found=found.found)
 
     @property
     def apart(self) -> bool:
@@ -262,7 +255,13 @@ class Answers:
 
     def quantities(self) -> dict[str, Result]:
         """Every quantity that has a value here, in declared order."""
-        return {name: self.result(name) for name in self._known}  # all values before any range: its corners then start from the values that do not move
+        if self.box:
+            self.ranges.prepare(self.known())
+        return {name: self.result(name) for name in self.known()}
+
+    def known(self) -> tuple[str, ...]:
+        """Every quantity that has a value here, in declared order."""
+        return self._known
 
     @cached_property
     def _known(self) -> tuple[str, ...]:
@@ -311,7 +310,7 @@ class Answers:
             if default is None:
                 raise Missing(name)
             return Input(Result(symbol, default.value), "default", True)
-        value, box = self.set_to(name), self.binding.box()
+        value, box = self.set_to(name), self.box
         moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged
         result = self.result(name) if moving else Result(symbol, value, *(box.get(name) or (None, None)))
         return Input(result, setting.source, setting.defaulted)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
@@ -20,6 +21,13 @@ BEYOND_FLOATS = "beyond_floats"
 """Flag of a value in JSON that no float holds, and that is null there."""
 
 Value = Fraction | bool | str
+
+
+class NotWorkedOut(NoValue):
+    """The range of a quantity takes too long to find."""
+
+    def __init__(self) -> None:
+        super().__init__(WITHOUT_RANGE[NO_RANGE])
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class Result:
         flags: ``does_not_fit`` where a latency, rate or cost is of a configuration that memory does not hold;
             ``range_not_worked_out`` where low, high and the possible values over the ranges take too long to search;
             ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
+        found: where low and high were found: at ``corners`` of the ranges, which the value moves between one way with each input, or on a ``grid``
+            inside them; empty where there are none.
     """
 
     symbol: Symbol
@@ -49,6 +59,7 @@ class Result:
     high: Fraction | None = None
     possible: tuple[Value, ...] = ()
     flags: tuple[str, ...] = ()
+    found: str = ""
 
     @property
     def name(self) -> str:
@@ -107,6 +118,8 @@ class Result:
         entry: dict[str, Any] = {"value": bare(self.value), "unit": self.symbol.unit}
         if self.low is not None and self.high is not None:
             entry |= {"low": bare(self.low), "high": bare(self.high)}
+            if self.found and self.ranged:
+                entry["found"] = self.found
         if self.possible:
             entry["value"] = [bare(v) for v in self.possible]
         flags = self.flags if entry["value"] is not None else (*self.flags, BEYOND_FLOATS)

@@ -1,504 +1,433 @@
 """Where a quantity can lie when some inputs are ranges.
 
-A quantity that moves one way with an input takes its extremes at that input's ends; which way it moves is read off the
-formula (all symbols are positive). Where the shape of a formula does not decide, the inside is searched too. Interval arithmetic is
-not used: ``a/(a + b)`` would get a range it never takes.
+Its ends are corners of the box where it moves one way with every input, which slopes or a grid show; else a grid that gets finer around its best points
+finds them. The values at the ends are exact, so a quantity takes them. Interval arithmetic is not used: ``a/(a + b)`` would get a range it never takes.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import Any, Literal
 
-from symroof.cases.search_budget import MOST_AXES, Budget, NotWorkedOut
+import numpy as np
+
+from symroof.cases.array_function import Compiled, compiled
+from symroof.cases.quantity_result import NotWorkedOut
+from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, parts
-from symroof.theory.case import MOST_CHANGES, Case
-from symroof.theory.defaults import Missing
+from symroof.formula.tree import Compare, Largest
+from symroof.theory.case import Case
+from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Search
-from symroof.theory.symbols import base_name
+from symroof.theory.symbols import named
 from symroof.theory.theory import UnknownName
 
-if TYPE_CHECKING:
-    from symroof.cases.box_search import BoxSearch
-
-Box = Mapping[str, tuple[Fraction, Fraction]]
 Point = Mapping[str, Fraction]
-Direction = int | None
-"""+1 grows with the input, -1 falls, 0 does not move, None is not known."""
+Place = tuple[int, ...]
+"""Steps along each axis."""
+Array = np.ndarray[Any, Any]
+Window = tuple[Array, ...]
+"""A grid: the steps that are looked at along each axis."""
+
+MOST_AXES = 5
+"""Ranges of a box that has a grid; of more only corners are looked at."""
+MOST_EXACT, MOST_CORNERS = 16, 4096
+"""Corners that are all worked out exactly, and corners of which floats tell the lowest and the highest."""
+MOST_LACKING = 100
+"""Points of a grid where floats have no value and an exact one is worked out: sums of very many terms."""
+STEPS = 2**26
+"""Steps between the ends of an input that counts nothing."""
+GRID = {1: 256, 2: 32, 3: 12, 4: 6, 5: 3}
+"""Steps of the first grid along each axis, by the number of axes."""
+ALONG = 4096
+"""Steps along one input that counts things: roundings make teeth of a few each. A quarter of them for each other axis, which is at its ends."""
+ZOOM = {1: 64, 2: 16, 3: 8, 4: 4, 5: 4}
+"""Steps of the grids round a best point, by the number of axes along which it may move."""
+CHOOSING = frozenset(name for name, quantity in QUANTITIES.items() if quantity.search and quantity.search.kind == "most")
+COARSER = 4
+"""How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
+PEAKS, ROUNDS = 2, 40
+"""Best points of a grid that are looked at closely, and grids round each."""
+BEYOND = 1000
+"""How many times further than the first grid a quantity may reach; one that goes on has a pole, and no end."""
+ONE_BY_ONE = 10
+"""Searches for single quantities, after which all that may be asked for are searched for together: they share their parts."""
 
 
-MOST_CORNERS = 1024
-FEWEST = Fraction(1, 10**9)
-"""The least that a searched value may be beside 0: a rate may keep far less than one request busy."""
+@dataclass(frozen=True)
+class Extremes:
+    """The least and the largest value of a quantity over a box, where they are taken (what moves it; nothing: in the case itself), and where they were found."""
+
+    low: Fraction
+    high: Fraction
+    lowest: Point
+    highest: Point
+    found: Literal["corners", "grid"]
 
 
-def _combined(directions: Iterable[Direction]) -> Direction:
-    """The way that all move that move at all; the first that is not known, or goes against another, ends it."""
-    way: Direction = 0
-    for direction in directions:
-        if direction is None or (direction and way and direction != way):
-            return None
-        way = way or direction
-    return way
+Answer = Extremes | frozenset[str] | NoValue
+"""Ends of a number, labels, or why there are none."""
 
 
-def _times(a: Direction, b: Direction) -> Direction:
-    if a == 0 or b == 0:
-        return 0
-    return None if a is None or b is None else a * b
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """An input between its two ends, in steps; or (``joint``) inputs that are at one of a few corners together, and nowhere between."""
+
+    ends: Sequence[Point]
+    steps: int
+    joint: bool = False
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The steps at its ends."""
+        return range(len(self.ends)) if self.joint else (0, self.steps)
+
+    def at(self, step: int) -> Point:
+        """The inputs after so many steps."""
+        if self.joint:
+            return self.ends[step]
+        low, high = self.ends
+        return {name: low[name] + (high[name] - low[name]) * step / max(self.steps, 1) for name in low}
 
 
 @dataclass
 class Ranges:
-    """A case together with the ranges of some of its inputs."""
+    """A case together with the ranges of some of its inputs.
+
+    Attributes:
+        box: the ends of each ranged input.
+        measured: the corners of inputs whose ranges are one common widening; in a box of many inputs they are looked at there alone.
+        searched: whether more than the corners of the box may be looked at.
+        together: every quantity that may be asked for.
+
+    >>> from symroof.analysis.study import Study
+    >>> ranges = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6").first.ranges
+    >>> ranges.bounds("prefill_time").found, float(ranges.bounds("kv_cache_bytes").high), ranges.labels("prefill_bound")
+    ('corners', 536870912.0, ('compute',))
+    """
 
     case: Case
-    box: Box
-    budget: Budget = field(default_factory=Budget)
-    whole: frozenset[str] | None = None
-    """Inputs of the box that take whole values only; by default those that count things, between whole ends."""
-    measured: Sequence[Mapping[str, Fraction]] = ()
-    """The corners of those inputs whose ranges are one common widening; a box of more axes than are searched is searched at these alone."""
-    stored: Collection[str] = ()
-    like: Ranges | None = None
-    """The ranges of a case that differs from this one in a few values, ``stored`` ones or those at efficiencies: they share what is lowered for a search."""
-    depth: int = 0
-    """How many changes of inputs these ranges are inside of."""
-    _memo: dict[tuple[str, str], Direction] = field(default_factory=dict)
-    _directions: dict[tuple[Tree, str], Direction] = field(default_factory=dict)
-    _signs: dict[Tree, bool] = field(default_factory=dict)
-    _turning: dict[Tree, bool] = field(default_factory=dict)
-    _corners: dict[tuple[tuple[str, Fraction], ...], Case] = field(default_factory=dict)
-    _inner: dict[tuple[tuple[str, tuple[Fraction, Fraction]], ...], Ranges] = field(default_factory=dict)
-    _bounds: dict[Tree, tuple[Fraction, Fraction] | NotWorkedOut] = field(default_factory=dict)
+    box: Mapping[str, tuple[Fraction, Fraction]]
+    measured: Sequence[Point] = ()
+    searched: bool = True
+    together: Callable[[], Iterable[str]] = tuple
+    _answers: dict[str, Answer] = field(default_factory=dict)
+    _searches: int = 0
 
-    def bounds(self, tree: Tree) -> tuple[Fraction, Fraction]:
-        """The least and the largest value of a formula over the box.
+    def bounds(self, name: str) -> Extremes:
+        """The least and the largest value of a number over the box.
 
         Raises:
-            NotWorkedOut: its shape does not show them, and a search takes too long.
+            NotWorkedOut: it takes too long to find them.
             NoValue: it has no value at some point of the box that was looked at.
         """
-        if tree not in self._bounds:
-            try:
-                low, high = self.ends(tree)
-                self._bounds[tree] = self._at(tree, low), self._at(tree, high)
-            except NotWorkedOut as error:
-                self._bounds[tree] = error
-        bounds = self._bounds[tree]
-        if isinstance(bounds, NotWorkedOut):
-            raise bounds
-        return bounds
+        answer = self._answer(name)
+        assert isinstance(answer, Extremes)
+        return answer
 
-    def ends(self, tree: Tree) -> tuple[Point, Point]:
-        """Where in the box a formula is least and largest; inputs that do not move it may be left out.
-
-        Raises:
-            NotWorkedOut: as :meth:`bounds`.
-        """
-        moving = {name: self.direction(tree, name) for name in self.box}
-        if (under := self._under_that_turns(tree)) is not None:
-            if any(self.direction(under, name) and name not in self._whole for name in self.box):
-                raise NoValue("division by zero")
-            moving = {name: way and None for name, way in moving.items()}  # whole steps lead over it: what is beyond has the other sign
-        lowest = {name: self.box[name][0 if d == 1 else 1] for name, d in moving.items() if d}
-        highest = {name: self.box[name][1 if d == 1 else 0] for name, d in moving.items() if d}
-        if all(d is not None for d in moving.values()):
-            return lowest, highest
-        if self._at_corners_alone:
-            first, *others = sorted(self.measured, key=lambda corner: self._at(tree, corner))
-            return first, others[-1] if others else first
-        if self.budget.left <= 0:
-            raise NotWorkedOut
-        still = {name: self.box[name][0] for name, d in moving.items() if d == 0}
-        search = self._shared if self._shared and self._shared.serves(tree) else self._search
-        return search.highest(tree, -1, {**still, **lowest}), search.highest(tree, 1, {**still, **highest})
-
-    @cached_property
-    def _at_corners_alone(self) -> bool:
-        """Whether all of the box is the widening of measurements, and of more inputs than are searched: a few exact values tell."""
-        return len(self.box) > MOST_AXES and bool(self.measured) and self.box.keys() == self.measured[0].keys()
-
-    def _under_that_turns(self, tree: Tree) -> Tree | None:
-        """A denominator of somebody's own formula that is negative in part of the box and positive in another; those of symroof's are not."""
-        seen, waiting = set(), [tree]
-        for formula in waiting:
-            for part in parts(formula):
-                if isinstance(part, Div) and self._turns(part.under):
-                    return part.under
-                if isinstance(part, Name) and part.name not in seen and self._is_own(part.name):
-                    seen.add(part.name)
-                    waiting.append(self.case.formula(part.name, self.box))
-        return None
-
-    def _is_own(self, name: str) -> bool:
-        """Whether a name stands for a formula that somebody gave or declared."""
-        if name in self.box or name in self.case.numbers:
-            return False
-        return name in self.case.given or (self.case.theory.own.quantity(name) is not None and self.case.has(name))
-
-    def _turns(self, under: Tree) -> bool:
-        """Whether a denominator has both signs in the box, as far as its ends show."""
-        if under not in self._turning:
-            self._turning[under] = False  # while it is worked out: a circle of given formulas shows nothing
-            if names(under) and self.sign(under) is None and all(self.direction(under, name) is not None for name in self.box):
-                with suppress(NoValue):
-                    low, high = self.bounds(under)
-                    self._turning[under] = low < 0 < high
-        return self._turning[under]
-
-    @cached_property
-    def _search(self) -> BoxSearch:
-        return self._box_search(None)
-
-    @cached_property
-    def _shared(self) -> BoxSearch | None:
-        return self._box_search(self.like._shared or self.like._search) if self.like else None
-
-    def _box_search(self, like: BoxSearch | None) -> BoxSearch:
-        from symroof.cases.box_search import Axis, BoxSearch  # NumPy is not loaded for ranges that need no search
-
-        corners = self.measured if len(self.box) > MOST_AXES else ()
-        axes = {name: Axis.of(*self.box[name], name in self._whole) for name in self.box if not corners or name not in corners[0]}
-        return BoxSearch(self.case, axes, self.budget, corners, self.stored, like)
-
-    @cached_property
-    def _whole(self) -> frozenset[str]:
-        if self.whole is not None:
-            return self.whole
-        return frozenset(name for name, (low, high) in self.box.items() if low.denominator == high.denominator == 1 and self._counts(name))
-
-    def _counts(self, name: str) -> bool:
-        try:
-            return self.case.theory.symbol(name).counted
-        except UnknownName:
-            return False
-
-    def truths(self, tree: Compare) -> tuple[bool, ...]:
-        """Every outcome a relation takes over the box."""
-        low, high = self.bounds(Add((tree.left, Neg(tree.right))))
+    def truths(self, relation: Compare) -> tuple[bool, ...]:
+        """Every outcome a relation takes over the box; errors are those of :meth:`bounds`."""
+        difference = self.bounds(_difference(relation))
+        low, high = difference.low, difference.high
         holds = {"<=": (high <= 0, low > 0), "<": (high < 0, low >= 0), ">=": (low >= 0, high < 0), ">": (low > 0, high <= 0)}
-        always, never = holds[tree.operator]
+        always, never = holds[relation.operator]
         return (True,) if always else (False,) if never else (True, False)
 
-    def labels(self, tree: Largest) -> tuple[str, ...]:
-        """Every label that is largest somewhere in the box."""
-        labels = []
-        for label, arm in tree.arms:
-            others = tuple(other for name, other in tree.arms if name != label)
-            _, high = self.bounds(Add((arm, Neg(Call("max", others)))))
-            if high > 0 or (high == 0 and label == tree.arms[0][0]):  # a tie goes to the arm named first
-                labels.append(label)
-        return tuple(labels) or (self.case.evaluate(tree),)
+    def labels(self, name: str) -> tuple[str, ...]:
+        """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
+        answer, tree = self._answer(name), self.case.formula(name)
+        assert isinstance(answer, frozenset)
+        assert isinstance(tree, Largest)
+        return tuple(label for label, _ in tree.arms if label in answer)
 
-    def _at(self, tree: Tree, point: Point) -> Fraction:
-        corner = tuple(sorted(point.items()))
-        if corner not in self._corners:
-            if len(self._corners) > MOST_CORNERS:  # corners and grids come back, the points between them are visited once
-                self._corners.clear()
-            self._corners[corner] = self.case.changed(point)
-        value: Fraction = self._corners[corner].evaluate(tree)
-        return value
+    def prepare(self, names: Iterable[str]) -> None:
+        """Find the ranges of some quantities together."""
+        left = [name for name in dict.fromkeys(map(self._compared, names)) if name not in self._answers and not self._by_corners(name)]
+        if left:
+            self._answers |= _search(self, left)
 
-    def inside(self, changes: Mapping[str, tuple[Fraction, Fraction]], index: str = "") -> Ranges:
-        """The same ranges with some more names that vary: the context over the steps of a response, or the ``index`` of a sum.
+    def _answer(self, name: str) -> Extremes | frozenset[str]:
+        if name not in self._answers and not self._by_corners(name):
+            self._searches += 1
+            self.prepare((name, *(self.together() if self.searched and self._searches > ONE_BY_ONE else ())))
+        answer = self._answers[name]
+        if isinstance(answer, NoValue):
+            raise answer
+        return answer
 
-        Raises:
-            NotWorkedOut: given formulas lead to ever more changed inputs.
-        """
-        key = tuple(sorted(changes.items()))
-        if key not in self._inner:
-            if self.depth >= MOST_CHANGES:
-                raise NotWorkedOut
-            still = {name: low for name, (low, high) in changes.items() if low == high}
-            box = {name: span for name, span in {**self.box, **changes}.items() if name not in still}
-            running = {name for name in box if name == index and all(end.denominator == 1 for end in box[name])}
-            whole = (self._whole - changes.keys()) | running
-            self._inner[key] = Ranges(self.case.changed(still) if still else self.case, box, self.budget, whole, self.measured, depth=self.depth + 1)
-        return self._inner[key]
+    def _compared(self, name: str) -> str:
+        """A quantity, or of a relation what it compares with 0."""
+        with suppress(NoValue):
+            if not self.case.search(name) and isinstance(tree := self.case.formula(name), Compare):
+                return _difference(tree)
+        return name
 
-    # ------------------------------------------------------------------------------------------ which way it moves
+    # ------------------------------------------------------------------------------------------------ corners
 
-    def direction(self, tree: Tree, by: str) -> Direction:
-        """Which way a formula moves with an input."""
-        if type(tree) is Name:
-            return self._name(tree.name, by)
-        try:  # one look-up: most are known
-            return self._directions[tree, by]
-        except KeyError:
-            pass
-        way = self._directions[tree, by] = 0 if all(self._apart(name, by) for name in names(tree)) else self._direction(tree, by)
-        return way
-
-    def _direction(self, tree: Tree, by: str) -> Direction:
-        match tree:
-            case Num():
-                return 0
-            case Neg(arg):
-                return _times(-1, self.direction(arg, by))
-            case Add():
-                return _combined(self.direction(term, by) for term in _excess(tree))
-            case Mul(factors):
-                return self._product([(factor, 1) for factor in factors], by)
-            case Div(over, under):
-                part, rest = self._part_of_sum(over, under)
-                if rest is not None:  # a/(a + b) falls as b/a grows
-                    return _times(-1, self._product([(rest, 1), (part, -1)], by))
-                return self._product([(over, 1), (under, -1)], by)
-            case Pow(base, Num(value)):
-                return _times(1 if value > 0 else -1, _times(self.direction(base, by), self.sign(base)))
-            case Pow(base, exponent):
-                by_base = _times(self.direction(base, by), self.sign(exponent))
-                by_exponent = self.direction(exponent, by)
-                return _combined([by_base, _times(by_exponent, self._beyond_one(base) if by_exponent else 1)])
-            case Call("max" | "min" as function, args):
-                return _combined(self.direction(arg, by) for arg in self._winners(args, function == "max"))
-            case Call("of_largest", args):
-                return self._chosen(args, by)
-            case Call(_, (arg,)):
-                return self.direction(arg, by)
-            case Total(body, index, first, last):
-                return self._total(body, index, first, last, by)
-            case At(name, changes):
-                return self._changed(name, changes, by)
-            case Compare() | Largest():
-                return None
-        raise TypeError(f"not a formula tree: {tree!r}")
-
-    def _name(self, name: str, by: str) -> Direction:
-        if name == by:
-            return 1
+    def _by_corners(self, name: str) -> bool:
+        """Whether a few exact values are all there is to look at, or slopes show that the ends are among them."""
+        axes = self.moving(name)
+        alone = self.corners_alone or all(axis.joint for axis in axes)
+        if math.prod(len(axis.ends) for axis in axes) > MOST_EXACT or not (alone or all(axis.steps == STEPS for axis in axes)):
+            return False
         try:
-            return self._memo[name, by]
-        except KeyError:
-            self._memo[name, by] = 0  # also while it is worked out: a cycle does not move itself
-        if not (name in self.box or name in self.case.numbers or self._apart(name, by)):
-            try:
-                search = self.case.search(name, self.box)
-                self._memo[name, by] = self._searched(search, by) if search else self.direction(self.case.formula(name, self.box), by)
-            except (Missing, NoValue):  # what it depends on has no value somewhere: only values tell
-                self._memo[name, by] = None
-        return self._memo[name, by]
-
-    def _searched(self, search: Search, by: str) -> Direction:
-        """A value that is searched moves as its end does, and as what decides it: more room, or a condition that holds for longer."""
-        body, high = parse(search.body), parse(search.high)
-        if by == search.unknown:  # what decides it has the searched value in the place of this one
-            return self.direction(high, by)
-        least = FEWEST if search.kind == "fixed" else Fraction(1)
-        over = self.inside({search.unknown: (least, max(self.bounds(high)[1], least))})
-        return _combined([over.direction(body, by), self.direction(high, by)])
-
-    def _apart(self, name: str, by: str) -> bool:
-        """Whether no formula leads from a name to an input; to a total that is ranged its parts lead, which then follow it."""
-        return by not in self.case.ancestry(name) and by not in self.case.theory.split
-
-    def _product(self, parts: list[tuple[Tree, int]], by: str) -> Direction:
-        """A product moves as its moving factors do, each times the sign of the others."""
-
-        def one(i: int, factor: Tree, power: int) -> Direction:
-            own = _times(self.direction(factor, by), power)
-            for k, (other, _) in enumerate(parts):
-                own = _times(own, self.sign(other)) if own and k != i else own
-            return own
-
-        return _combined(one(i, factor, power) for i, (factor, power) in enumerate(parts))
-
-    def _changed(self, name: str, changes: tuple[tuple[str, Tree], ...], by: str) -> Direction:
-        """Which way a quantity at changed inputs moves; their bounds are searched for only where wider ones leave it open."""
-        ways = {key: self.direction(value, by) for key, value in changes}
-        direction: Direction = None
-        for span in (self._wide, self.bounds):
-            inner = self.inside({key: span(value) for key, value in changes})
-            moved = [(inner._name(name, key), way) for key, way in ways.items() if way != 0]
-            direction = _combined(_times(outer, way) for outer, way in moved)
-            if direction is not None and by not in ways:  # may take searches of its own
-                direction = _combined((inner._name(name, by), direction))
-            if direction is not None or any(outer and way is None for outer, way in moved):
-                break
-        return direction
-
-    def _wide(self, tree: Tree) -> tuple[Fraction, Fraction]:
-        """Two numbers that every value of a formula lies between: its bounds, or, without a search for them, sums and products of those of its parts."""
-        if isinstance(tree, Name) and (search := self.case.search(tree.name, self.box)) and search.kind == "fixed":
-            return FEWEST, self.bounds(parse(search.high))[1]
-        if not isinstance(tree, Add | Neg | Mul) or all(self.direction(tree, name) is not None for name in self.box):
-            return self.bounds(tree)
-        if isinstance(tree, Neg):
-            low, high = self._wide(tree.arg)
-            return -high, -low
-        if isinstance(tree, Add):
-            lows, highs = zip(*map(self._wide, _excess(tree)), strict=True)
-            return sum(lows, Fraction(0)), sum(highs, Fraction(0))
-        corners = [math.prod(corner, start=Fraction(1)) for corner in itertools.product(*map(self._wide, tree.factors))]
-        low, high = min(corners), max(corners)
-        if pieces := self._pieces(tree):  # all but the last: less than the whole, by no more than a piece
-            (least, most), (_, piece) = map(self._wide, pieces)
-            return max(low, least - piece), min(high, most)
-        return low, high
-
-    def _pieces(self, tree: Mul) -> tuple[Tree, Tree] | None:
-        """The whole and the piece of ``piece*(ceil(whole/piece) - 1)``, where that rounding has a name."""
-        match tree.factors:
-            case (piece, Add((Name(number), Num(value)))) if (
-                value == -1 and number not in self.case.numbers and self.case.has(number) and self.nonnegative(piece)
-            ):
-                match self.case.formula(number, self.box):
-                    case Call("ceil", (Div(whole, under),)) if under == piece:
-                        return whole, piece
-        return None
-
-    def _chosen(self, args: tuple[Tree, ...], by: str) -> Direction:
-        """Which way a choice moves: as its value does where one key is the largest over the whole box, or as all that can be chosen where no key moves."""
-        keys = args[::2]
-        winners = self._winners(keys, larger=True)
-        if len(winners) > 1 and any(self.direction(key, by) != 0 for key in keys):
-            return None
-        return _combined(self.direction(args[2 * keys.index(winner) + 1], by) for winner in winners)
-
-    def _total(self, body: Tree, index: str, first: Tree, last: Tree, by: str) -> Direction:
-        start, end = self.bounds(first)[0], self.bounds(last)[1]
-        if end < start:
-            return 0
-        each = self.inside({index: (start, end)}, index)
-        bounds = _combined([_times(-1, self.direction(first, by)), self.direction(last, by)])
-        return _combined([each.direction(body, by), _times(bounds, 1 if each.nonnegative(body) else None)])
-
-    def _winners(self, args: tuple[Tree, ...], larger: bool) -> list[Tree]:
-        """The arms of a maximum (minimum) that win somewhere in the box; the others do not move it."""
-        if len(args) > 4 or all(self.direction(arg, name) == 0 for arg in args for name in self.box):
-            return list(args)
-        if any(self.direction(arg, name) is None for arg in args for name in self.box):
-            return list(args)
-        try:
-            spans = [self.bounds(arg) for arg in args]
-        except NoValue:
-            return list(args)
-        best = max(low for low, _ in spans) if larger else min(high for _, high in spans)
-        return [arg for arg, (low, high) in zip(args, spans, strict=True) if (high >= best if larger else low <= best)]
-
-    def _part_of_sum(self, part: Tree, whole: Tree) -> tuple[Tree, Tree | None]:
-        """Of a fraction ``a/(a + b)``, both ``a`` and ``b``, whether the sum is written out or behind a name; no ``b`` where it is none.
-
-        ``a/(c*(a/c + b))`` is one too, of ``a/c``: that is how a fraction of fractions is written.
-        """
-        if isinstance(whole, Name) and self.case.has(whole.name):
-            whole = self.case.formula(whole.name, self.box)
-        if isinstance(whole, Mul):
-            sums = [factor for factor in whole.factors if isinstance(factor, Add)]
-            others = [factor for factor in whole.factors if not isinstance(factor, Add)]
-            if len(sums) == 1:
-                part, whole = build.div(part, build.mul(*others)), sums[0]
-        if isinstance(whole, Add) and part in whole.terms and len(whole.terms) == 2:
-            return part, next(term for term in whole.terms if term != part)
-        return part, None
-
-    # ------------------------------------------------------------------------------------------------ which sign
-
-    def sign(self, tree: Tree) -> Direction:
-        """The sign of a formula over the whole box: +1 also where it may be zero."""
-        if self.nonnegative(tree):
-            return 1
-        if all(self.direction(tree, name) == 0 for name in self.box):
-            try:
-                value = self.case.evaluate(tree)
-            except NoValue:
-                return None
-            return 1 if value >= 0 else -1
-        return None
-
-    def _beyond_one(self, tree: Tree) -> Direction:
-        """+1 where a formula is 1 or more over the whole box, -1 where it is between 0 and 1: which way its powers move."""
-        if not self.nonnegative(tree) or any(self.direction(tree, name) is None for name in self.box):
-            return None
-        try:
-            low, high = self.bounds(tree)
-        except NoValue:
-            return None
-        return 1 if low >= 1 else -1 if high <= 1 else None
-
-    def nonnegative(self, tree: Tree) -> bool:
-        """Whether a formula cannot be negative, as far as its shape shows."""
-        known = self._signs.get(tree)
-        if known is None:
-            self._signs[tree] = False  # while it is worked out: a circle of given formulas shows nothing
-            known = self._signs[tree] = self._nonnegative(tree)
-        return known
-
-    def _nonnegative(self, tree: Tree) -> bool:
-        match tree:
-            case Num(value):
-                return value >= 0
-            case Name(name) | At(name, _):
-                return self._positive_name(name)
-            case Neg() | Compare() | Largest():
+            middle = self.case.value(name)
+            values = {place: self.at(self.point(axes, place)).value(name) for place in itertools.product(*(axis.places for axis in axes))}
+            if isinstance(middle, str):
+                self._answers[name] = frozenset((*values.values(), middle))
+                return True
+            low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+            if not (alone or (values[low] <= middle <= values[high] and self._one_way(name, axes, low, high, values))):
                 return False
-            case Add():
-                if all(self.nonnegative(term) for term in _excess(tree)):
-                    return True
-                return self._low(tree)
-            case Mul(parts) | Call("min", parts):
-                return all(self.nonnegative(part) for part in parts)
-            case Call("max", parts):
-                return any(self.nonnegative(part) for part in parts)
-            case Call("of_largest", parts):
-                return all(self.nonnegative(part) for part in parts[1::2])
-            case Call(_, (arg,)):
-                return self.nonnegative(arg)
-            case Div(a, b) | Pow(a, b):
-                return self.nonnegative(a) and self.nonnegative(b)
-            case Total(body, index, first, last):
-                return self._nonnegative_terms(body, index, first, last)
+            self._answers[name] = self.extremes(name, axes, low, high, "corners")
+        except NoValue as error:
+            self._answers[name] = error
+        return True
+
+    def _one_way(self, name: str, axes: Sequence[Axis], low: Place, high: Place, values: Mapping[Place, Fraction]) -> bool:
+        """Whether a quantity rises from its lowest corner into the box, and falls from its highest, along each axis that moves it."""
+        inputs = tuple(key for axis in axes for key in axis.ends[0])
+        slopes = [self.at(self.point(axes, place)).slopes(name, inputs) for place in (low, high)]
+        if any(len(found) < len(inputs) for found in slopes):
+            return False
+        for k, key in enumerate(inputs):
+            rise, fall = (-found[key] if place[k] else found[key] for found, place in zip(slopes, (low, high), strict=True))
+            if rise < 0 or fall > 0:
+                return False
+            if rise == fall and any(value != values[*place[:k], STEPS - place[k], *place[k + 1 :]] for place, value in values.items()):
+                return False  # steps, whose slopes are 0
+        return True
+
+    # ------------------------------------------------------------------------------------------------ the box
+
+    @cached_property
+    def axes(self) -> tuple[Axis, ...]:
+        """The axes of the box; the measured inputs are one where they are looked at at their corners alone."""
+        joint = self.measured if len(self.box) > MOST_AXES or not self.searched else ()
+        free = [(name, *ends) for name, ends in self.box.items() if not joint or name not in joint[0]]
+        own = (Axis(({name: low}, {name: high}), int(high - low) if self._whole(name, low, high) else STEPS) for name, low, high in free)
+        return (*own, *((Axis(joint, len(joint) - 1, joint=True),) if joint else ()))
+
+    def _whole(self, name: str, *ends: Fraction) -> bool:
+        """Whether an input takes whole values only: it counts things, between whole ends."""
+        with suppress(UnknownName):
+            return all(end.denominator == 1 for end in ends) and self.case.theory.symbol(name).counted
         return False
 
-    def _nonnegative_terms(self, body: Tree, index: str, first: Tree, last: Tree) -> bool:
-        """Whether no term of a sum is negative: its index runs from the least first to the largest last."""
+    @cached_property
+    def corners_alone(self) -> bool:
+        """Whether nothing but corners is looked at."""
+        return not self.searched or sum(not axis.joint for axis in self.axes) > MOST_AXES
+
+    @cached_property
+    def _dependence(self) -> Dependence:
+        return Dependence(self.case)
+
+    def moving(self, name: str) -> tuple[Axis, ...]:
+        """The axes that move a quantity."""
+        return tuple(axis for axis in self.axes if self._dependence.moves(name, frozenset(axis.ends[0])))
+
+    def point(self, axes: Sequence[Axis], place: Iterable[int]) -> Point:
+        """The inputs after so many steps along each axis."""
+        return {name: value for axis, step in zip(axes, place, strict=True) for name, value in axis.at(step).items()}
+
+    def at(self, point: Point) -> Case:
+        """The case at a point, changed along one axis after the other: what the last ones do not move is worked out once for all their places."""
+        case = self.case
+        for axis in self.axes:
+            if point.keys() >= axis.ends[0].keys():
+                case = case.changed({name: point[name] for name in axis.ends[0]})
+        return case
+
+    def extremes(self, name: str, axes: Sequence[Axis], low: Place, high: Place, found: Literal["corners", "grid"]) -> Extremes:
+        """The exact values at two places, or in the case itself where one of them is beaten there."""
+        points: list[Point] = [self.point(axes, low), self.point(axes, high), {}]
+        values: list[Fraction] = [self.at(point).value(name) for point in points]
+        least, most = min((0, 2), key=values.__getitem__), max((1, 2), key=values.__getitem__)
+        return Extremes(values[least], values[most], points[least], points[most], found)
+
+
+def _difference(relation: Compare) -> str:
+    """What a relation compares with 0."""
+    return named(build.sub(relation.left, relation.right))
+
+
+def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:
+    """The ends or labels of quantities, or why there are none."""
+    inputs, answers = tuple(ranges.box), dict[str, Answer]()
+    try:
+        function = compiled(tuple(names), inputs, ranges.case.freed(inputs, rounded=True))
+    except (InputError, NoValue, RecursionError):  # no function of arrays has it, as of formulas of hundreds of different layers
+        if len(names) == 1:
+            return {names[0]: NotWorkedOut()}
+        return {own: answer for name in names for own, answer in _search(ranges, [name]).items()}
+    groups: dict[tuple[tuple[Axis, ...], bool], list[str]] = defaultdict(list)
+    for name in names:
+        groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.ancestry(name))].append(name)
+    for (axes, fine), group in groups.items():
+        grid = Grid(ranges, axes)
         try:
-            start, end = self.bounds(first)[0], self.bounds(last)[1]
-        except NoValue:
-            return False
-        return end < start or self.inside({index: (start, end)}, index).nonnegative(body)
-
-    def _positive_name(self, name: str) -> bool:
-        if name in self.box or name in self.case.numbers:
-            return self.box.get(name, (0, 0))[0] >= 0 if name in self.box else self.case.numbers[name] >= 0
-        quantity = QUANTITIES.get(base_name(name))
-        if quantity is not None and not quantity.signed and name not in self.case.given:
-            return True
-        try:
-            return self.nonnegative(self.case.formula(name, self.box))
-        except NoValue:
-            return True
-
-    def _low(self, tree: Add) -> bool:
-        """A difference is not negative if its least value over the box is not."""
-        if any(self.direction(tree, name) is None for name in self.box):
-            return False
-        try:
-            return self.bounds(tree)[0] >= 0
-        except NoValue:
-            return False
+            windows = grid.windows(1 if fine else COARSER)
+            tables = [grid.values(function.only(group), window) for window in windows]
+        except (NotWorkedOut, OverflowError):
+            answers |= dict.fromkeys(group, NotWorkedOut())
+            continue
+        for name, *values in zip(group, *tables, strict=True):
+            try:
+                answers[name] = grid.answer(function.only([name]), list(zip(windows, values, strict=True)))
+            except (NoValue, OverflowError) as error:
+                answers[name] = error if isinstance(error, NoValue) else NotWorkedOut()  # numbers that no float holds
+    return answers
 
 
-@lru_cache(maxsize=4096)
-def _excess(tree: Add) -> tuple[Tree, ...]:
-    """The terms of a sum, a difference ``a - min(a, b)`` as the one term ``max(0, a - b)``: it cannot be negative, and grows with ``a``."""
-    terms = list(tree.terms)
-    for less in tree.terms:
-        if isinstance(less, Neg) and isinstance(less.arg, Call) and less.arg.function == "min" and len(less.arg.args) == 2:
-            first, second = less.arg.args
-            for whole, limit in ((first, second), (second, first)):
-                if whole in terms and less in terms:
-                    terms.remove(less)
-                    terms[terms.index(whole)] = Call("max", (ZERO, build.sub(whole, limit)))
-    return tuple(terms)
+@dataclass
+class Grid:
+    """Grids over the axes that move some quantities."""
+
+    ranges: Ranges
+    axes: tuple[Axis, ...]
+
+    def windows(self, coarser: int) -> list[Window]:
+        """The first grids: one over the whole box, and one along each input that counts things."""
+        free, ends = sum(not axis.joint for axis in self.axes), tuple(np.array(axis.places) for axis in self.axes)
+        if self.ranges.corners_alone or not free:
+            if np.prod([len(places) for places in ends]) > MOST_CORNERS:
+                raise NotWorkedOut
+            return [ends]
+        steps, along = max(GRID[free] // coarser, 2), (ALONG >> 2 * (free - 1)) // coarser
+        whole = tuple(places if axis.joint else _between(0, axis.steps, steps) for axis, places in zip(self.axes, ends, strict=True))
+        counted = [k for k, axis in enumerate(self.axes) if steps < axis.steps != STEPS and not axis.joint]
+        lines = [(*ends[:k], _between(0, self.axes[k].steps, along), *ends[k + 1 :]) for k in counted]
+        return lines if free == 1 and lines else [whole, *lines]
+
+    def values(self, function: Compiled, window: Window) -> list[Array]:
+        """Numbers over a grid and codes of labels; NaN and -1 where there is none."""
+        inputs: dict[str, Any] = {}
+        for k, (axis, steps) in enumerate(zip(self.axes, window, strict=True)):
+            shape = [-1 if i == k else 1 for i in range(len(window))]
+            inputs |= {name: _floats(axis, name, steps).reshape(shape) for name in axis.ends[0]}
+        arrays = [inputs[name] if name in inputs else float(self.ranges.case.value(name)) for name in function.inputs]
+        values = function.codes(*arrays)
+        return [np.broadcast_to(value, [len(steps) for steps in window]) for value in values]
+
+    def answer(self, function: Compiled, tables: Sequence[tuple[Window, Array]]) -> Answer:
+        """The ends or labels of one quantity, of its values over the first grids."""
+        tables = [(window, self._whole(function, window, values)) for window, values in tables]
+        (name,) = function.outputs
+        if name in function.labels:
+            codes = {int(code) for _, values in tables for code in np.unique(values)}
+            return frozenset((*(function.labels[name][code] for code in codes), self.ranges.case.value(name)))
+        ways = [None if axis.joint else _way(k, [values for _, values in tables]) for k, axis in enumerate(self.axes)]
+        free = [k for k, way in enumerate(ways) if way is None and not self.axes[k].joint and not self.ranges.corners_alone]
+        low, high = (self._highest(function, sign, [_held(window, sign * values, ways, sign) for window, values in tables], free) for sign in (-1, 1))
+        return self.ranges.extremes(name, self.axes, low, high, "grid" if free else "corners")
+
+    def _whole(self, function: Compiled, window: Window, values: Array) -> Array:
+        """The values of a quantity with exact ones where floats have none.
+
+        Raises:
+            NoValue: it has none at one of the places.
+        """
+        (name,) = function.outputs
+        lacking = np.argwhere(values < 0 if name in function.labels else ~np.isfinite(values))
+        values = values.copy() if len(lacking) else values
+        for count, inner in enumerate(map(tuple, lacking[: MOST_LACKING + 1])):
+            if count == MOST_LACKING:
+                raise NotWorkedOut
+            exact = self.ranges.at(self.ranges.point(self.axes, _place(window, inner))).value(name)
+            values[inner] = function.labels[name].index(exact) if name in function.labels else float(exact)
+        return values
+
+    def _highest(self, function: Compiled, sign: int, tables: Sequence[tuple[Window, Array]], free: Sequence[int]) -> Place:
+        """Where a quantity (its negative, by the sign) is highest: among the places seen, or round the best of them along the free axes."""
+        best = max((next(_peaks(window, values, 1)) for window, values in tables), key=_value)
+        if not free:
+            return best[1]
+        reach = max(float(np.abs(values).max()) for _, values in tables)
+        for window, values in tables:
+            spans = [_gap(steps) if k in free and len(steps) > 2 else 0 for k, steps in enumerate(window)]
+            best = max(best, *(self._climbed(function, sign, peak, spans) for _, peak in _peaks(window, values, PEAKS)), key=_value)
+        if best[0] > BEYOND * reach and any(self.axes[k].steps == STEPS for k in free):
+            raise NoValue("division by zero")
+        return best[1]
+
+    def _climbed(self, function: Compiled, sign: int, place: Place, spans: list[int]) -> tuple[float, Place]:
+        """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
+        best, stood, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
+        for _ in range(ROUNDS):
+            window = tuple(self._around(k, at, span, steps) for k, (at, span) in enumerate(zip(place, spans, strict=True)))
+            value, reached = next(_peaks(window, sign * self._whole(function, window, self.values(function, window)[0]), 1))
+            reached = reached if value > best else place
+            best, stood = max(best, value), stood + 1 if reached == place else 0
+            corner = all(not span or at in (0, axis.steps) for axis, at, span in zip(self.axes, place, spans, strict=True))
+            if stood and (max(spans) <= 1 or (corner and stood > 1)):
+                break
+            if not any(span and abs(a - b) >= span for a, b, span in zip(reached, place, spans, strict=True)):
+                spans = [min(span, max(_gap(own), 1)) if span else 0 for span, own in zip(spans, window, strict=True)]
+            place = reached
+        return best, place
+
+    def _around(self, k: int, at: int, span: int, steps: int) -> Array:
+        """Steps on both sides of one, itself among them, as far as its axis goes; every corner of one that has nothing between."""
+        axis = self.axes[k]
+        if axis.joint or not span:
+            return np.array(axis.places if axis.joint else [at])
+        return np.unique(np.append(_between(max(at - span, 0), min(at + span, axis.steps), steps), at))
+
+
+def _floats(axis: Axis, name: str, steps: Array) -> Array:
+    ends = np.array([float(end[name]) for end in axis.ends])
+    floats: Array = ends[steps] if axis.joint else ends[0] + (ends[1] - ends[0]) * steps / max(axis.steps, 1)
+    return floats
+
+
+def _between(first: int, last: int, steps: int) -> Array:
+    """So many steps from one to another, evenly, or all there are."""
+    return np.rint(np.linspace(first, last, min(steps, last - first) + 1)).astype(np.int64)
+
+
+def _way(k: int, tables: Sequence[Array]) -> int | None:
+    """Which way a quantity moves along an axis of its grids: 1, -1, 0 where it does not, None where it moves both ways."""
+    ways = set()
+    for values in tables:
+        moved, noise = np.diff(values, axis=k), 1e-13 * float(np.abs(values).max())
+        ways |= {way for way, seen in ((1, moved > noise), (-1, moved < -noise)) if seen.any()}
+    return None if len(ways) > 1 else next(iter(ways), 0)
+
+
+def _held(window: Window, values: Array, ways: Sequence[int | None], sign: int) -> tuple[Window, Array]:
+    """The part of a grid at the better ends of the axes along which a quantity moves one way."""
+    parts = [slice(None) if way is None else slice(-1, None) if way * sign > 0 else slice(0, 1) for way in ways]
+    return tuple(steps[part] for steps, part in zip(window, parts, strict=True)), values[tuple(parts)]
+
+
+def _gap(steps: Array) -> int:
+    """The widest gap between neighbours."""
+    return int(np.diff(steps).max()) if len(steps) > 1 else 0
+
+
+def _place(window: Window, inner: Sequence[Any]) -> Place:
+    return tuple(int(steps[i]) for steps, i in zip(window, inner, strict=True))
+
+
+def _value(peak: tuple[float, Place]) -> float:
+    return peak[0]
+
+
+def _peaks(window: Window, values: Array, most: int) -> Iterator[tuple[float, Place]]:
+    """The highest places of a grid, no two beside each other, with their values."""
+    left = values.copy() if most > 1 else values
+    for _ in range(most):
+        inner = np.unravel_index(int(np.argmax(left)), left.shape)
+        if left[inner] > -np.inf:
+            yield float(values[inner]), _place(window, inner)
+        if most > 1:
+            left[tuple(slice(max(i - 1, 0), i + 2) for i in inner)] = -np.inf

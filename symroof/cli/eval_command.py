@@ -73,6 +73,8 @@ def case_text(answers: Answers) -> str:
         groups.setdefault(group, []).append([name, result.text(), result.symbol.meaning])
     for group, rows in groups.items():
         sections += ["", f"{group}:", table(rows, indent="  ")]
+    if inside := [name for name, result in quantities.items() if result.ranged and result.found == "grid"]:
+        sections += ["", f"these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: {', '.join(inside)}"]
     sections += [
         "",
         "inputs (* = defaulted):",

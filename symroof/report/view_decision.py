@@ -38,7 +38,7 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),
         "cases": len(study.cases),
-        "standing": subject.standing if any(case.ranges.box for case in study.cases) else "",
+        "standing": subject.standing if any(case.box for case in study.cases) else "",
     }
 
 

@@ -16,6 +16,7 @@ from symroof.report.view_case import cell
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
+from symroof.theory.symbols import named
 from symroof.units import format_quantity, significant
 
 
@@ -58,9 +59,9 @@ def entry(step: str, operator: Operator, subject: Answers) -> dict[str, Any]:
 
 def _bounds(operator: Operator, subject: Answers) -> list[str]:
     arms = Largest((("compute", operator.compute_time), ("memory", operator.memory_time)))
-    if subject.ranges.box:
+    if subject.box:
         with contextlib.suppress(NoValue):
-            return list(subject.ranges.labels(arms))
+            return list(subject.ranges.labels(named(arms)))
     return [str(subject.case.evaluate(arms))]
 
 

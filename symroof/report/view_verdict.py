@@ -116,7 +116,7 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     own = case_row(subject)
     for kind, label, binding in _changes(study, subject):
-        changed = Answers(binding.between_corners(), like=subject)
+        changed = Answers(binding.between_corners())
         row = case_row(changed)
         if all(row[name] == own[name] for name in ("memory", "ttft", "itl", "rate")):
             continue  # a change that changes nothing here is no advice

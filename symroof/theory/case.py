@@ -448,15 +448,15 @@ class Case:
             return {}
         together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.ancestry(by) & {*inputs} <= {by})
         alone = ((by,) for by in inputs if by not in together)
-        slopes = {by: own for group in (together, *alone) if group for by, own in self._slopes(name, group).items()}
+        slopes = {by: own for group in (together, *alone) if group for by, own in self.slopes(name, group).items()}
         return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
 
-    def _slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
-        """The slopes in some inputs, worked out together where all of them have one."""
+    def slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
+        """How fast a quantity moves with each of some inputs, all held but one; those without a slope are left out."""
         try:
             found = slope(self.moving(*inputs).value(name))
         except NoValue:
-            return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self._slopes(name, (one,)).items()}
+            return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
         return {by: found.get(by, Fraction(0)) if isinstance(found, Slopes) else found for by in inputs}
 
     def used(self, *quantities: str) -> tuple[str, ...]:

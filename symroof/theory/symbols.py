@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symroof.formula.text import text
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Name, Tree
 from symroof.units import Dimension, parse_quantity, parse_unit
 
 
@@ -252,6 +252,16 @@ class Unnamed(str):
         made = cls(text(tree))
         made.tree = tree
         return made
+
+
+def named(tree: Tree) -> str:
+    """The name that a formula is, or else the formula where a name is taken.
+
+    >>> from symroof.formula.parse import parse
+    >>> named(parse("itl")), named(parse("2*itl")), isinstance(named(parse("itl")), Unnamed)
+    ('itl', '2*itl', False)
+    """
+    return tree.name if isinstance(tree, Name) else Unnamed.of(tree)
 
 
 def base_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """What is reported as the range of a quantity holds every value it takes in the box, and its ends are taken."""
 
 import itertools
+import pickle
 import random
 from fractions import Fraction
 
@@ -8,17 +9,15 @@ import numpy as np
 import pytest
 
 from symroof.api import Study
-from symroof.arrays.values import Arrays, Formulas
-from symroof.cases.box_search import Axis, BoxSearch
-from symroof.cases.case_results import Answers
+from symroof.cases.array_function import compiled
 from symroof.cases.ranges import Ranges
-from symroof.cases.search_budget import Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, Largest, Name
+from symroof.formula.tree import Compare, Name
 from symroof.formula.tree import names as names_of
 from symroof.resources import data_folder
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.symbols import Unnamed
 from tests.theory import DEVICE, case
 
 WORK = {**DEVICE, "prompt": 2000, "output": 50, "batch": 8, "price": Fraction(1, 1000), "power": 700}
@@ -90,9 +89,20 @@ def close(value, *ends):
 
 def floats(bound, points, names):
     """The values of quantities at many points, as NumPy works them out."""
-    values = Arrays(Formulas(bound.freed(tuple(points[0]), rounded=True)), {name: np.array([float(point[name]) for point in points]) for name in points[0]})
-    with np.errstate(all="ignore"):
-        return {name: np.broadcast_to(values.value(name), len(points)) for name in names}
+    function = compiled(tuple(names), tuple(points[0]), bound)
+    columns = [np.array([float(point[name]) for point in points]) for name in function.inputs]
+    return dict(zip(names, function.codes(*columns), strict=True))
+
+
+def span(ranges, name):
+    """The ends of a quantity, or of a formula."""
+    found = ranges.bounds(name)
+    return found.low, found.high
+
+
+def of(text):
+    """A formula where a name is taken."""
+    return Unnamed.of(parse(text))
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -100,7 +110,8 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     bound, ranges, points = build(study)
     source = random.Random(study)
     names = numeric(bound)
-    spans = {name: ranges.bounds(Name(name)) for name in names}
+    ranges.prepare(names)
+    spans = {name: span(ranges, name) for name in names}
     assert {"ttft", "itl", "kv_cache_bytes", "decode_throughput"} <= set(names)
     for point in [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(4))]:
         here = bound.changed(point)
@@ -115,7 +126,8 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
             f"{name}: {values[i]} at {many[i]}, {values[j]} at {many[j]}, not {low} to {high}"
         )
     for name in names:
-        for point, end in zip(ranges.ends(Name(name)), spans[name], strict=True):
+        found = ranges.bounds(name)
+        for point, end in zip((found.lowest, found.highest), spans[name], strict=True):
             assert all(low <= point.get(key, low) <= high for key, (low, high) in ranges.box.items())
             assert "prompt" not in point or point["prompt"].denominator == 1
             assert value_at(bound, point, name) == end
@@ -128,9 +140,8 @@ def test_labels_and_truths_are_those_that_occur(study):
     points = [*corners(ranges.box), *(random_point(ranges.box, source) for _ in range(150))]
     for name in ("prefill_bound", "decode_bound", "fits"):
         formula = bound.formula(name)
-        said = ranges.truths(formula) if isinstance(formula, Compare) else ranges.labels(formula)
+        said = ranges.truths(formula) if isinstance(formula, Compare) else ranges.labels(name)
         assert set(said) == {value_at(bound, point, name) for point in points}, name
-        assert isinstance(formula, (Compare, Largest))
 
 
 def test_a_range_that_begins_where_only_exact_sums_have_a_value():
@@ -155,24 +166,23 @@ def test_some_studies_move_labels_and_truths():
     """The check above would be empty if every label and truth stood still."""
     edge, near = build("reserve across the edge"), build("windows near the ridge")
     assert set(edge[1].truths(edge[0].formula("fits"))) == {True, False}
-    assert set(near[1].labels(near[0].formula("decode_bound"))) == {"compute", "memory"}
+    assert set(near[1].labels("decode_bound")) == {"compute", "memory"}
 
 
 def test_a_share_keeps_the_range_it_can_take():
     """a/(a + b): interval arithmetic would give a wider range. TTFT 1..2 s of a response with 8 s of decoding: 1/9 to 2/10."""
     bound = case(None, ttft=Fraction(3, 2), decode_time=8)
     ranges = Ranges(bound, {"ttft": (Fraction(1), Fraction(2))})
-    assert ranges.bounds(Name("ttft_share")) == (Fraction(1, 9), Fraction(2, 10))
+    assert span(ranges, "ttft_share") == (Fraction(1, 9), Fraction(2, 10))
 
 
-def test_a_share_of_fractions_is_read_off_its_formula():
+def test_a_share_of_fractions_has_its_ends_at_corners():
     """(t/p)/(t/p + d/b), whose t alone moves: with t = 1..2 s, p = 2, d = 8 s, b = 4 it is 0.5/2.5 to 1/3, and no search is needed."""
     bound = case(None, prefill_time=Fraction(3, 2), prefill_batch=2, decode_time=8, batch=4)
     ranges = Ranges(bound, {"prefill_time": (Fraction(1), Fraction(2))})
-    assert ranges.direction(Name("prefill_device_share"), "prefill_time") == 1
-    assert ranges.bounds(Name("prefill_device_share")) == (Fraction(1, 5), Fraction(1, 3))
-    falling = Ranges(bound, {"decode_time": (Fraction(4), Fraction(8))})
-    assert falling.direction(Name("prefill_device_share"), "decode_time") == -1
+    assert span(ranges, "prefill_device_share") == (Fraction(1, 5), Fraction(1, 3))
+    falling = Ranges(bound, {"decode_time": (Fraction(4), Fraction(8))}).bounds("prefill_device_share")
+    assert falling.found == "corners" and falling.highest == {"decode_time": 4}
 
 
 @pytest.mark.parametrize(("batch", "bounds"), [("1..19", "memory"), ("1..20", ("compute", "memory")), ("20..40", "compute"), (20, "compute")])
@@ -184,49 +194,45 @@ def test_a_tie_at_the_end_of_a_range_counts(batch, bounds):
 
 
 @pytest.mark.parametrize("model", ["mixtral-8x7b", "gpt-oss-20b"])
-def test_sums_over_a_response_are_decided_by_their_shape(model, monkeypatch):
+def test_sums_over_a_response_have_their_ends_at_corners(model):
     """The weights that experts read and the tokens in a window move one way with the prompt, so ends of the ranges are the extremes."""
-    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
     bound = case(model, **{**WORK, "output": 20, "mfu": Fraction(1, 2), "mbu": Fraction(3, 4)})
     ranges = Ranges(bound, {"mfu": MFU, "mbu": MBU})
     ends = [bound.changed(corner).value("uncached_time") for corner in corners(ranges.box)]
-    assert ranges.bounds(Name("uncached_time")) == (min(ends), max(ends))
+    assert span(ranges, "uncached_time") == (min(ends), max(ends)) and ranges.bounds("uncached_time").found == "corners"
 
 
-def test_the_best_batch_and_the_last_piece_of_a_prompt_are_decided_by_their_shape(monkeypatch):
+def test_the_best_batch_and_the_last_piece_of_a_prompt_have_their_ends_at_corners():
     """Only the MFU is a range in the study: all that it moves is fastest at one end, also where prompts are cut into pieces as long as the batch allows."""
-    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
     for answers in Study.load(data_folder("specs") / "studies" / "llama-3-70b-chat.yaml").cases:
         ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(1, 2), Fraction(7, 10))]
         for name in ("best_batch", "max_goodput", "reading_time", "sustained_requests"):
             values = [end.value(name) for end in ends]
-            assert answers.ranges.bounds(Name(name)) == (min(values), max(values)), name
+            assert span(answers.ranges, name) == (min(values), max(values)), name
 
 
 @pytest.mark.parametrize("prompt", [300, 2048, 4096])
-def test_the_best_batch_of_windows_and_experts_is_decided_by_its_shape(monkeypatch, prompt):
+def test_the_best_batch_of_windows_and_experts_has_its_ends_at_corners(prompt):
     """A batch in which every step is full, or pieces of prompts are spread over them: which of both it is, no efficiency moves."""
-    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
     study = Study(
         model="gpt-oss-20b", hardware="h200", tp=8, prompt=prompt, output=512, batch=16, mfu="0.4..0.6", mbu="0.6..0.9", arrival_rate="0.5/s", chunk=2048,
         itl_target="4 ms", ttft_target="1 s",
     )  # fmt: skip
     (answers,) = study.cases
     ends = [case.value("best_batch") for case in corners_of(answers)]
-    assert answers.ranges.bounds(Name("best_batch")) == (min(ends), max(ends)) and min(ends) < max(ends)
+    assert span(answers.ranges, "best_batch") == (min(ends), max(ends)) and min(ends) < max(ends)
 
 
 def corners_of(answers):
     return [answers.case.changed({"mfu": mfu, "mbu": mbu}) for mfu in (Fraction(2, 5), Fraction(3, 5)) for mbu in (Fraction(3, 5), Fraction(9, 10))]
 
 
-def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are(monkeypatch):
+def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are():
     """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
-    monkeypatch.setattr("symroof.cases.box_search.BoxSearch.highest", lambda *_: pytest.fail("searched"))
     bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
     values = [float(bound.changed({"batch": Fraction(batch)}).value("busy_batch")) for batch in (2, 3, 8, 64)]
     assert values == sorted(values) and values[-1] < 2
-    assert [*map(float, Ranges(bound, {"batch": (Fraction(2), Fraction(64))}).bounds(Name("busy_batch")))] == [values[0], values[-1]]
+    assert [*map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "busy_batch"))] == [values[0], values[-1]]
 
 
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
@@ -240,32 +246,46 @@ def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
     ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(2, 5), Fraction(7, 10))]
     assert not ends[0].changed({"batch": Fraction(1)}).known("held_ttft")
     for name in asked:
-        assert answers.ranges.bounds(Name(name)) == tuple(end.value(name) for end in ends), name
+        assert span(answers.ranges, name) == tuple(end.value(name) for end in ends), name
 
 
-def test_a_search_ends_after_the_same_work_on_every_machine():
-    bound = case("llama-3-8b", **WORK)
-    box = {"prompt": (Fraction(500), Fraction(4000)), "batch": (Fraction(8), Fraction(64))}
-    ample = Budget()
-    assert Ranges(bound, box, ample).bounds(Name("phase_ratio"))
-    used = Budget().left - ample.left
-    assert Ranges(bound, box, Budget(search=used)).bounds(Name("phase_ratio"))
-    small = Budget(search=used // 8)
-    with pytest.raises(NotWorkedOut, match="range not computed"):
-        Ranges(bound, box, small).bounds(Name("phase_ratio"))
-    assert Budget().left - small.left == used // 8
-    with pytest.raises(NotWorkedOut):
-        Ranges(bound, box, Budget(left=1000)).bounds(Name("phase_ratio"))
-
-
-def test_a_range_that_is_not_worked_out_is_reported():
-    answers = Study("llama-3-8b", "h100-sxm", prompt="512..4096", output=32, batch="8..64").first
-    answers.ranges.budget.left = 0
-    result = answers.result("phase_ratio")
+def test_a_range_that_is_not_worked_out_is_reported(monkeypatch):
+    """Six ranges have 64 corners; where those are too many, what fewer of them move still has its range."""
+    monkeypatch.setattr("symroof.cases.ranges.MOST_CORNERS", 32)
+    spans = {"mfu": "0.4..0.6", "mbu": "0.6..0.9", "step_overhead": "0 s..1 ms", "prompt": "512..4096", "output": "16..32", "batch": "8..64"}
+    answers = Study("llama-3-8b", "h100-sxm", **spans).first
+    result = answers.result("response_time")
     assert result.low is None and result.flags == ("range_not_worked_out",)
-    assert result.value == answers.case.value("phase_ratio")
+    assert result.value == answers.case.value("response_time")
     assert result.text().endswith(" (range not computed)")
     assert answers.result("kv_cache_bytes").ranged
+
+
+def test_a_study_whose_ranges_are_known_can_be_pickled():
+    study = Study("llama-3-8b", "h100-sxm", prompt="512..4096", mfu="0.4..0.6")
+    result = study.first.result("itl")
+    assert pickle.loads(pickle.dumps(study)).first.result("itl") == result
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_formula_that_is_a_name_is_that_quantity(first):
+    """Both have one text, and one of them the other as its formula: they must not be taken for each other, whoever is asked for first."""
+    answers = Study("mixtral-8x7b", "h100-sxm", prompt="1024..4096", output=64, tp=2).first
+    if first:
+        assert answers.result("itl").ranged
+    formula = answers.formula(Name("itl"), answers.case.theory.symbol("itl"), timed=True)
+    ends = [answers.case.changed({"prompt": Fraction(prompt)}).value("itl") for prompt in (1024, 4096)]
+    assert [formula.low, formula.high] == ends == [answers.result("itl").low, answers.result("itl").high]
+    assert answers.ranges.truths(parse("itl >= 0 s")) == (True,)
+
+
+def test_an_answer_says_where_its_ends_were_found():
+    """Of prompts in chunks of 512 the last has 1 to 512 tokens, whatever the prompts at the ends of the range leave."""
+    answers = Study("llama-3-8b", "h100-sxm", prompt="600..6000", output=32, batch=8, chunk=512).first
+    last, cache = answers.result("last_chunk"), answers.result("kv_cache_bytes")
+    assert (last.low, last.high, last.found, last.as_json()["found"]) == (1, 512, "grid", "grid")
+    assert (cache.found, cache.as_json()["found"]) == ("corners", "corners")
+    assert "found" not in answers.result("params").as_json() and Study("llama-3-8b").first.result("params").found == ""
 
 
 def test_a_value_that_exists_in_part_of_a_range_only():
@@ -290,47 +310,39 @@ PEAKS = {
 @pytest.mark.parametrize("text", PEAKS)
 def test_a_search_climbs_to_the_top(text):
     top, place = PEAKS[text]
-    tree = parse(text)
-    box = {name: (Fraction(0), Fraction(1000 if name == "prompt" else 1)) for name in names_of(tree)}
-    search = Ranges(case(None, mfu=1, mbu=1, prompt=500), box)._search
-    point = search.highest(tree, 1, {})
-    assert abs(case(None, **point).evaluate(tree) - top) < Fraction(1, 10**6)
-    assert place is None or all(abs(point[name] - place[name]) < Fraction(1, 10**3) for name in place)
+    box = {name: (Fraction(0), Fraction(1000 if name == "prompt" else 1)) for name in names_of(parse(text))}
+    found = Ranges(case(None, mfu=1, mbu=1, prompt=500), box).bounds(of(text))
+    assert abs(found.high - top) < Fraction(1, 10**6) and found.high == case(None, mfu=1, mbu=1, prompt=500).changed(found.highest).evaluate(parse(text))
+    assert place is None or all(abs(found.highest[name] - place[name]) < Fraction(1, 10**3) for name in place)
 
 
-def test_a_box_with_many_axes_is_not_searched():
+def test_a_box_with_many_axes_is_looked_at_at_its_corners():
     bound = case("llama-3-8b", **WORK)
-    box = {name: (Fraction(1, 2), Fraction(1)) for name in ("mfu", "mbu", "memory_reserve", "step_overhead", "price", "power")}
-    with pytest.raises(NotWorkedOut):
-        Ranges(bound, box)._search.highest(parse("mfu*(1 - mbu)"), 1, {})
+    box = {name: (Fraction(1, 4), Fraction(1)) for name in ("mfu", "mbu", "memory_reserve", "step_overhead", "price", "power")}
+    found = Ranges(bound, box).bounds(of("mfu*(1 - mfu)"))
+    assert (found.low, found.high, found.found) == (0, Fraction(3, 16), "corners")
+    few = Ranges(bound, {"mfu": box["mfu"]}).bounds(of("mfu*(1 - mfu)"))
+    assert few.low == 0 and abs(few.high - Fraction(1, 4)) < Fraction(1, 10**9) and few.found == "grid"
 
 
 @pytest.mark.parametrize(("low", "high"), [(Fraction(1, 2), Fraction(3, 4)), (Fraction(5, 4), Fraction(2))])
 def test_powers_with_a_moving_exponent(low, high):
     """A power of a number below one falls with its exponent, of one above it grows."""
-    bound = case("llama-3-8b", prompt=3)
+    bound = case("llama-3-8b", prompt=3, mfu=(low + high) / 2)
     ranges = Ranges(bound, {"prompt": (Fraction(2), Fraction(5)), "mfu": (Fraction(low), Fraction(high))})
-    least, most = ranges.bounds(parse("mfu^prompt"))
+    found = ranges.bounds(of("mfu^prompt"))
     values = [Fraction(base) ** exponent for base in (low, high) for exponent in (2, 3, 4, 5)]
-    assert (least, most) == (min(values), max(values))
-    assert ranges.direction(parse("mfu^prompt"), "prompt") == (-1 if high < 1 else 1)
+    assert (found.low, found.high, found.found) == (min(values), max(values), "corners")
 
 
 def test_a_rounding_that_only_the_index_of_a_sum_moves():
     """``ceil(step/3)`` over steps 1..3 is 1 each: floats are in doubt at 3/3, and there is no array there, but one number."""
     bound = case(None, mfu=Fraction(1, 2))
     box = {"mfu": (Fraction(0), Fraction(1))}
-    low, high = Ranges(bound, box).bounds(parse("sum(ceil(step*(1/3))*mfu*(1 - mfu)^step, step, 1, 3)"))
+    low, high = span(Ranges(bound, box), of("sum(ceil(step*(1/3))*mfu*(1 - mfu)^step, step, 1, 3)"))
     values = [sum(x * (1 - x) ** step for step in (1, 2, 3)) for x in (i / 1000 for i in range(1001))]
     assert low == 0
     assert abs(float(high) - max(values)) < 1e-5
-
-
-def test_the_sign_of_a_sum_is_that_of_its_terms():
-    """The index is no name of the theory: where it runs decides, from zero on or from below."""
-    ranges = Ranges(Study(hardware="h100-sxm").first.case, {"mfu": (Fraction(2, 5), Fraction(3, 5))})
-    assert ranges.nonnegative(parse("sum(j*mfu, j, 0, 7)")) and not ranges.nonnegative(parse("sum(j*mfu, j, -3, 7)"))
-    assert ranges.bounds(parse("sqrt(sum(j*mfu, j, 0, 7)**2)")) == (28 * Fraction(2, 5), 28 * Fraction(3, 5))
 
 
 def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
@@ -349,15 +361,17 @@ def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
 
 def test_names_of_corners_have_no_other_places():
     """Of (mfu - 1/2)**2 the least is 1/16 where only 1/4 and 1 are looked at; prompts between the ends are."""
-    bound, corners = case(None, mfu=1, mbu=1, prompt=500), [{"mfu": Fraction(1, 4), "mbu": Fraction(1)}, {"mfu": Fraction(1), "mbu": Fraction(0)}]
-    search = BoxSearch(bound, {"prompt": Axis.of(Fraction(0), Fraction(1000), True)}, Budget(), corners)
-    assert search.highest(parse("(mfu - 1/2)^2 + mbu"), -1, {}) | {"prompt": 0} == {"prompt": 0, **corners[1]}
-    assert search.highest(parse("prompt*(511 - prompt)*(1 + mbu)"), 1, {}) == {"prompt": Fraction(255), **corners[0]}
-    assert search.highest(parse("(mfu + mbu)*(1 + prompt)"), 1, {"prompt": Fraction(1000), "mfu": Fraction(1)})["mfu"] == Fraction(1, 4)
+    corners = [{"mfu": Fraction(1, 4), "mbu": Fraction(1)}, {"mfu": Fraction(1), "mbu": Fraction(0)}]
+    still = {name: (Fraction(0), Fraction(1)) for name in ("step_overhead", "price", "power")}
+    box = {"mfu": (Fraction(1, 4), Fraction(1)), "mbu": (Fraction(0), Fraction(1)), "prompt": (Fraction(0), Fraction(1000)), **still}
+    ranges = Ranges(case(None, mfu=1, mbu=1, prompt=500, price=Fraction(1, 2), power=1), box, corners)
+    assert ranges.bounds(of("(mfu - 1/2)^2 + mbu")).low == Fraction(1, 4)
+    found = ranges.bounds(of("prompt*(511 - prompt)*(1 + mbu)"))
+    assert found.highest == {"prompt": 255, **corners[0]} and found.found == "grid"
 
 
 SERVED = {"prompt": "2040..2056", "output": 64, "batch": "5..8", "chunk": 1024}
-LIKE = {  # the same case with something else
+LIKE = {
     "at the peak": ({}, {}),
     "its cache in fp8": ({"kv": "fp8"}, {"efficiency": "measured"}),
     "its weights in four bits": ({"weights": "int4-g128"}, {"efficiency": "measured"}),
@@ -370,13 +384,49 @@ LIKE = {  # the same case with something else
 def test_ranges_of_a_case_like_another(label):
     """Its bounds are those of brute force over each prompt, batch and corner."""
     changed, efficiency = LIKE[label]
-    first = Study("llama-3-8b", "h100-sxm", **SERVED, efficiency="measured").first
-    names = ("loaded_ttft", "sustained_itl", "memory_bytes_per_device")
-    for name in names:
-        first.result(name)
-    other = Answers(Study("llama-3-8b", "h100-sxm", **SERVED | changed, **efficiency).first.binding, like=first)
-    corners = other.binding.measured_corners() or [{}]
-    places = [other.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)]
-    for name in names:
-        result, values = other.result(name), [Fraction(place.value(name)) for place in places]
+    answers = Study("llama-3-8b", "h100-sxm", **SERVED | changed, **efficiency).first
+    corners = answers.binding.measured_corners() or [{}]
+    places = [
+        answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)
+    ]
+    for name in ("loaded_ttft", "sustained_itl", "memory_bytes_per_device"):
+        result, values = answers.result(name), [Fraction(place.value(name)) for place in places]
         assert (result.low, result.high) == (min(values), max(values)), name
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"efficiency": "measured"}, "at the expected values"),
+        ({"mbu": "0.5..0.9"}, "at the middle of the ranges"),
+        ({"efficiency": "measured", "prompt": "1000..2000"}, "at the middle of the ranges and the expected efficiencies"),
+    ],
+)
+def test_where_values_stand_in_words(values, words):
+    answers = Study("llama-3-8b", "h100-sxm", **{"prompt": 1000, "batch": 4} | values).first
+    assert answers.standing == words
+    low, high = answers.binding.box()["mbu"]
+    assert (answers.case.value("mbu") == (low + high) / 2) is ("efficiency" not in values)  # what is measured has an expected value, not a middle
+
+
+POLES = {
+    "1/(1 - batch/(10.5 request))": "steps",  # a step leads over the pole
+    "2/(3 request - batch) + 1/(1 request)": "pole",  # and this one has it at a whole number
+    "(1 s)/(0.02 s - itl)": "pole",
+    "1/(mbu - 2)": "none",
+    "1/(mbu + batch/(1 request))": "none",
+}
+
+
+@pytest.mark.parametrize("formula", POLES)
+def test_a_denominator_of_ones_own_that_changes_its_sign(formula):
+    """What lay between the ends of the box was taken to lie between the values there."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=2048, batch="1..50", mbu="0.3..0.8", mfu=0.5)
+    study.define("mine", formula, unit="1/request" if "2/(" in formula else "", means="one's own")
+    result = study.result("mine")
+    if POLES[formula] == "pole":
+        assert result.flags == ("no_value_in_part_of_the_range",) and result.low is None
+        return
+    case = study.first.case
+    values = [Fraction(case.changed({"batch": Fraction(b), "mbu": mbu}).value("mine")) for b in range(1, 51) for mbu in (Fraction(3, 10), Fraction(4, 5))]
+    assert (result.low, result.high) == (min(values), max(values))

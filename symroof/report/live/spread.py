@@ -9,8 +9,7 @@ from symroof.cases.case_results import Answers
 from symroof.cases.evidence import AT_PEAK, OF_LINKS
 from symroof.cases.spec_values import Given
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Name, Num
+from symroof.formula.tree import Num
 from symroof.report.live.choices import Setting
 from symroof.specs.fields import Span
 from symroof.theory.defaults import default_of
@@ -79,12 +78,5 @@ def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
 
 
 def over_ranges(names: Iterable[str], subject: Answers) -> list[str]:
-    """The quantities whose extremes stand at the corners of the ranges: each moves one way with every one of them."""
-    return [name for name in names if _moves_one_way(name, subject)]
-
-
-def _moves_one_way(name: str, subject: Answers) -> bool:
-    try:
-        return all(subject.ranges.direction(Name(name), by) is not None for by in subject.ranges.box)
-    except NoValue:
-        return False
+    """The quantities whose extremes stand at the corners of the ranges, or that no range moves."""
+    return [name for name in names if not subject.box or not subject.ranges.moving(name) or ((result := subject.get(name)) and result.found == "corners")]
