@@ -8,6 +8,14 @@ an integer, since SymPy would drop every root that is not whole. Truths (``fits`
 >>> batch, batch.is_positive, draft_tokens.is_nonnegative, free_memory.is_real, free_memory.is_nonnegative
 (batch, True, True, True, None)
 
+A quantity is no constant, so its derivative stands until a case gives its number; a symbol that somebody else made is a constant to SymPy,
+whatever its name:
+
+>>> import sympy
+>>> from symroof.symbols import itl
+>>> sympy.diff(itl*batch, batch), sympy.diff(sympy.Symbol("itl")*batch, batch)
+(batch*Derivative(itl, batch) + itl, itl)
+
 :data:`latex` spells them as reports do, for ``sympy.latex`` and ``sympy.init_printing``:
 
 >>> import sympy
@@ -21,7 +29,7 @@ from functools import cache
 from typing import Any
 
 from symroof.formula.to_sympy import to_sympy, writer
-from symroof.formula.tree import Compare, Largest, Tree
+from symroof.formula.tree import Compare, Largest, Slope, Tree
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
 from symroof.theory.theory import UnknownName, theory
@@ -54,7 +62,13 @@ def symbol(name: str) -> Any:
 def _symbol(name: str) -> Any:
     import sympy
 
-    return sympy.Symbol(name, **_assumptions(base_name(name)))
+    from symroof.formula.quantity_symbol import quantity_symbol
+
+    if isinstance(name, Slope):
+        return sympy.diff(symbol(name.quantity), symbol(name.by))
+    base = base_name(name)
+    constant = name == STEP_INDEX.name or (base in INPUTS and base not in QUANTITIES)
+    return (sympy.Symbol if constant else quantity_symbol)(name, **_assumptions(base))
 
 
 def _assumptions(name: str) -> dict[str, bool]:

@@ -6,11 +6,13 @@ from typing import Any
 
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue
+from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
 from symroof.formula.tree import At, Name, Tree, names, walk
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 
@@ -61,7 +63,50 @@ def _opened_once(tree: Tree, answers: Answers) -> Tree:
     return substitute(tree, {name: formula(name) for name in names(tree)})
 
 
-def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
+class Numbers(dict[Any, Any]):
+    """Symbol -> exact number in one case, and of every derivative of a quantity, worked out when it is looked up: ``xreplace`` finds both.
+
+    >>> import sympy
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.symbols import batch, kv_cache_bytes
+    >>> slope = sympy.diff(kv_cache_bytes*batch, batch)
+    >>> slope, slope.xreplace(values(Study("llama-3-8b", prompt=1, batch=2).first, quantities=True))
+    (batch*Derivative(kv_cache_bytes, batch) + kv_cache_bytes, 524288)
+    """
+
+    def __init__(self, numbers: Mapping[Any, Any], answers: Answers) -> None:
+        super().__init__(numbers)
+        self.answers = answers
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or self._slope(key) is not None
+
+    def __missing__(self, key: Any) -> Any:
+        slope = self._slope(key)
+        if slope is None:
+            raise KeyError(key)
+        return slope
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    def _slope(self, key: Any) -> Any:
+        """The number of a derivative; None of anything else, or where it has none."""
+        if not getattr(key, "is_Derivative", False) or not key.expr.is_Symbol:
+            return None
+        try:
+            return number(self.answers.case.evaluate(resolved(from_sympy(key))))
+        except (NoMeaning, NoValue, UnknownName):
+            return None
+
+
+def values(answers: Answers, quantities: bool = False) -> Numbers:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = answers.case
     declared = (symbol.name for symbol in case.theory.own.inputs)
@@ -73,7 +118,7 @@ def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
             numbers[symbol(name)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
-    return numbers
+    return Numbers(numbers, answers)
 
 
 def number(value: Any) -> Any:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from symroof.arrays.graph import FOLDED
-from symroof.formula.evaluate import NoValue, power
+from symroof.formula import elementary
+from symroof.formula.evaluate import FUNCTIONS, NoValue, power
 
 Kernel = Callable[..., Any]
 
@@ -85,8 +86,8 @@ EXTREME = {"max": np.maximum, "min": np.minimum}
 HOLDS = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
 
 
-def _logarithm(x: Any) -> Any:
-    return np.where(x > 0, np.log2(np.where(x > 0, x, 1.0)), np.nan)
+def _logarithm(of: Callable[[Any], Any]) -> Kernel:
+    return lambda x: np.where(x > 0, of(np.where(x > 0, x, 1.0)), np.nan)
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -122,13 +123,14 @@ def _of_largest(*pairs: Any) -> Any:
     return chosen
 
 
-ARRAYS: dict[str, Kernel] = {
+KNOWN: dict[str, Kernel] = {
     **{kind: (lambda *args, _of=of: reduce(_of, args)) for kind, of in EXTREME.items()},
     "ceil": np.ceil,
     "floor": np.floor,
     "cut": np.floor,
     "sqrt": np.sqrt,
-    "log2": _logarithm,
+    "log2": _logarithm(np.log2),
+    "log": _logarithm(np.log),
     "exp": np.exp,
     "of_largest": _of_largest,
     "power": _power,
@@ -141,6 +143,7 @@ ARRAYS: dict[str, Kernel] = {
     "geometric": _geometric,
     **{relation: (lambda x, _holds=holds: _holds(x, 0.0)) for relation, holds in HOLDS.items()},
 }
+ARRAYS = elementary.Table(KNOWN, elementary.over_arrays)
 
 
 # -------------------------------------------------------------------------------------------------------- exact
@@ -180,7 +183,7 @@ def _exact_geometric(ratio: Fraction, first: Fraction, last: Fraction) -> Fracti
     return last - first + 1 if ratio == 1 else (power(ratio, first) - power(ratio, last + 1)) / (1 - ratio)
 
 
-EXACT: dict[str, Kernel] = {
+KNOWN_EXACTLY: dict[str, Kernel] = {
     **FOLDED,
     "cut": lambda x: Fraction(math.floor(x)),
     "form": lambda x: x,
@@ -191,3 +194,4 @@ EXACT: dict[str, Kernel] = {
     "ramp": _exact_ramp,
     "geometric": _exact_geometric,
 }
+EXACT = elementary.Table(KNOWN_EXACTLY, lambda function: lambda *args: FUNCTIONS[function](args))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from symroof.arrays.graph import EXTREMES, MISSING, VOID, Graph, added, number_of
 from symroof.arrays.sums import total
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import FUNCTIONS, NoValue
 from symroof.formula.parse import parse
 from symroof.formula.polynomial import MINUS, Polynomial, constant, plus, power_of, scaled
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
@@ -150,6 +150,8 @@ class Builder:
                 return graph.over(self._tree(over, changes), self._tree(under, changes))
             case Pow(base, exponent):
                 return graph.raised(self._tree(base, changes), self._tree(exponent, changes))
+            case Call(function, ()):
+                return constant(FUNCTIONS[function]([]))
             case Call(function, args):
                 lowered = [self._tree(arg, changes) for arg in args]
                 return self._extreme(function, lowered) if function in EXTREMES else graph.operation(function, *lowered)

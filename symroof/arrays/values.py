@@ -69,7 +69,7 @@ class Values:
                 value = self._steps(operation.args, operation.words[0])
             elif operation.kind in SEARCHES:
                 value = self._searched(operation.kind, operation.args, operation.words[0])
-            elif operation.kind not in self.kernels:
+            elif operation.kind == "of_largest" and self.number is Fraction:
                 value = self._chosen(operation.args)
             else:
                 value = self.kernels[operation.kind](*(self.form(arg) for arg in operation.args))

@@ -20,7 +20,7 @@ from symroof.cases.search_budget import MOST_AXES, Budget, NotWorkedOut
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, parts
+from symroof.formula.tree import INCREASING, ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, parts
 from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
@@ -265,8 +265,10 @@ class Ranges:
                 return _combined(self.direction(arg, by) for arg in self._winners(args, function == "max"))
             case Call("of_largest", args):
                 return self._chosen(args, by)
-            case Call(_, (arg,)):
+            case Call(function, (arg,)) if function in INCREASING:
                 return self.direction(arg, by)
+            case Call(_, args):  # a function of SymPy: it goes up and down
+                return None if any(self.direction(arg, by) != 0 for arg in args) else 0
             case Total(body, index, first, last):
                 return self._total(body, index, first, last, by)
             case At(name, changes):
@@ -453,7 +455,7 @@ class Ranges:
                 return any(self.nonnegative(part) for part in parts)
             case Call("of_largest", parts):
                 return all(self.nonnegative(part) for part in parts[1::2])
-            case Call(_, (arg,)):
+            case Call(function, (arg,)) if function in INCREASING:
                 return self.nonnegative(arg)
             case Div(a, b) | Pow(a, b):
                 return self.nonnegative(a) and self.nonnegative(b)

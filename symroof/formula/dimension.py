@@ -57,12 +57,14 @@ def _called(node: Call, go: Go) -> Dimension:
     match node.function:
         case "sqrt":
             return combine((go(node.args[0]), Fraction(1, 2)))
-        case "log2" | "exp":
-            return _plain(node.args[0], go, f"{node.function}()")
         case "of_largest":
             _agree(node.args[::2], go)
             return _agree(node.args[1::2], go)
-    return _agree(node.args, go)
+        case "max" | "min" | "ceil" | "floor":
+            return _agree(node.args, go)
+    for arg in node.args:
+        _plain(arg, go, f"{node.function}()")
+    return PLAIN
 
 
 def _compared(parts: tuple[Tree, ...], go: Go) -> Dimension:
@@ -170,9 +172,7 @@ def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
             return of(name)
         case Neg(arg) | Total(arg, _, _, _):
             return _counted(arg, of)
-        case Call("log2" | "exp", _):
-            return PLAIN
-        case Add(parts) | Call(_, parts):
+        case Add(parts) | Call("max" | "min" | "ceil" | "floor" | "sqrt" | "of_largest", parts):
             return next(filter(None, (_counted(part, of) for part in parts)), PLAIN)
         case Mul(parts):
             return combine(*((_counted(part, of), 1) for part in parts))

@@ -6,12 +6,13 @@ Roots, logarithms, exponentials and powers that are no longer rational are taken
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
+from symroof.formula import elementary
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
@@ -311,6 +312,19 @@ def _sqrt(args: list[Any]) -> Any:
     return _rounded(Decimal.sqrt, x)
 
 
+def _log(args: list[Any]) -> Any:
+    (x,) = args
+    if isinstance(x, float):
+        return math.log(x)
+    if isinstance(x, Dual):
+        return Dual(_log([x.value]), x.slope / x.value)
+    if isinstance(x, Piecewise):
+        raise NotPolynomial("a logarithm of the index of a sum")
+    if x <= 0:
+        raise NoValue("the logarithm of a number that is not positive")
+    return _rounded(Decimal.ln, x)
+
+
 def _log2(args: list[Any]) -> Any:
     (x,) = args
     if isinstance(x, float):
@@ -368,15 +382,40 @@ def _whole(args: list[Any], up: bool) -> Any:
     return float(whole) if isinstance(x, float) else Fraction(whole)
 
 
-FUNCTIONS: dict[str, Any] = {
+def _of_sympy(function: str) -> Any:
+    """A function that the grammar has not, of exact numbers, floats, or numbers that carry their slopes."""
+
+    def of(args: Sequence[Any]) -> Any:
+        if any(isinstance(arg, Piecewise) for arg in args):
+            raise NotPolynomial(f"{function}() of the index of a sum")
+        if any(isinstance(arg, float) for arg in args):
+            return float(elementary.over_arrays(function)(*args))
+        plain = [arg.value if isinstance(arg, Dual) else Fraction(arg) for arg in args]
+        moving = [(i, arg.slope) for i, arg in enumerate(args) if isinstance(arg, Dual)]
+        try:
+            value = elementary.value(function, *plain)
+            return Dual(value, sum((own * elementary.slope_at(function, i, *plain) for i, own in moving), Fraction(0))) if moving else value
+        except elementary.NoRealValue as error:
+            raise NoValue(str(error)) from None
+
+    return of
+
+
+NUMBER_PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
+
+KNOWN: dict[str, Any] = {
     "max": lambda args: _extreme(args, True),
     "min": lambda args: _extreme(args, False),
     "ceil": lambda args: _whole(args, True),
     "floor": lambda args: _whole(args, False),
     "sqrt": _sqrt,
     "log2": _log2,
+    "log": _log,
     "exp": _exp,
+    "pi": lambda args: NUMBER_PI,
 }
+FUNCTIONS = elementary.Table(KNOWN, _of_sympy)
+"""Functions of lists of numbers: those of the grammar, and any other that SymPy has."""
 
 RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
 

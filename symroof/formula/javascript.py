@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable, Collection
 from typing import Any
 
+from symroof.formula import parse
+from symroof.formula.evaluate import FUNCTIONS, NoValue
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, mapper, names
 
 Go = Callable[[Tree], str]
@@ -36,6 +38,10 @@ def _quotient(node: Div, go: Go) -> str:
 
 
 def _call(node: Call, go: Go) -> str:
+    if not node.args:
+        return repr(float(FUNCTIONS[node.function]([])))
+    if node.function not in parse.FUNCTIONS:
+        raise NoValue(f"{node.function}() has no value in a page")
     if node.function == "of_largest":
         pairs = (f"[{go(key)},()=>{go(value)}]" for key, value in zip(node.args[::2], node.args[1::2], strict=True))
         return f"ofLargest({','.join(pairs)})"

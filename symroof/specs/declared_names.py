@@ -32,7 +32,7 @@ MOST_NODES = 4096
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 RESERVED = frozenset(
     {*FUNCTIONS, *SWITCHES, "detail", *DETAIL, "model", "hardware", "preset", "draft", "assume", "assume_family", "targets", "theory", "define"}
-    | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula"}
+    | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula", "pi"}
 )
 """Words that a study, a sweep or a formula understands otherwise."""
 

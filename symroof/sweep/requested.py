@@ -13,7 +13,7 @@ from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import Unnamed, base_name
+from symroof.theory.symbols import UNNAMED, base_name
 from symroof.theory.sympy_input import quantity_in
 from symroof.theory.theory import UnknownName
 
@@ -38,7 +38,7 @@ def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
     problems = []
     for written in (part for name in (quantity_in(name, own) for name in names) for part in _parts(name)):
         name = printed_name(written)
-        if isinstance(written, Unnamed):
+        if isinstance(written, UNNAMED):
             quantities[written] = None
         elif own.symbol(base_name(name)):
             quantities[name] = None
@@ -53,7 +53,7 @@ def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
 
 
 def _parts(written: str) -> list[str]:
-    return [written] if isinstance(written, Unnamed) else [part.strip() for part in written.split(",")]
+    return [written] if isinstance(written, UNNAMED) else [part.strip() for part in written.split(",")]
 
 
 def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:

@@ -10,19 +10,20 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from symroof.formula import build
+from symroof.formula.derivative import derivative
 from symroof.formula.dual import Dual, Slopes
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, mentions, names
+from symroof.formula.tree import ONE, ZERO, At, Call, Compare, Largest, Name, Num, Slope, Tree, mentions, names
 from symroof.theory.defaults import Missing, NotClosed, default_of
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, may_lay_out, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
 from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
-from symroof.theory.symbols import base_name
+from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
 MOST_CHANGES = 12
@@ -246,6 +247,8 @@ class Case:
         """
         if name in self.given:
             return self.given[name]
+        if isinstance(name, Slope):
+            return self._slope_formula(name.quantity, name.by, changed)
         definition = self._definition(name, changed)
         if definition is not None:
             whole = base_name(name) if "." in name else name
@@ -262,6 +265,17 @@ class Case:
                 raise NotClosed(why)
             raise Missing(name, f"no part of this model gives {name}" if quantity is not None else "")
         return default
+
+    def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Tree:
+        """How fast a name moves with another here: the derivative of its formula, in the slopes of the names it speaks of."""
+        if name == by:
+            return ONE
+        if name in self.numbers or name in changed or by not in self.ancestry(name):
+            return ZERO
+        search = self.search(name, changed)
+        if search:
+            return ZERO if search.kind == "most" else _slope_of_search(name, search, by)
+        return derivative(self.formula(name, changed), by, lambda inner: by in self.ancestry(inner))
 
     def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
         """The formula of a name here, or the name itself where it has none.
@@ -484,6 +498,14 @@ class Case:
         if name in self.given:
             return not isinstance(self.given[name], Name)
         return self.theory.definition(name) is None and self.theory.own.input(base_name(name)) is not None
+
+
+def _slope_of_search(name: str, search: Search, by: str) -> Tree:
+    """The slope of a fixed point: of ``x = body(x, by)`` it is that of the body in ``by`` over one less that in ``x``; at its upper end, that of the end."""
+    body, high = Unnamed.of(parse(search.body)), Unnamed.of(parse(search.high))
+    there = ((search.unknown, Name(name)),)
+    within = ZERO if by == search.unknown else build.div(At(Slope.of(body, by), there), build.sub(ONE, At(Slope.of(body, search.unknown), there)))
+    return build.call("of_largest", Name(name), Name(Slope.of(high, by)), Name(high), within)
 
 
 def _plain(value: Any) -> Any:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Slope, Tree
 from symroof.theory.quantity import Quantity
-from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 
 if TYPE_CHECKING:
     from symroof.theory.thresholds import Threshold
@@ -71,6 +71,9 @@ class Declarations:
 
     def symbol(self, name: str) -> Symbol | None:
         """The declaration of any input or quantity, declared here or in the engine; one of a kind of layer has that of the whole."""
+        if isinstance(name, Slope):
+            quantity, by = self.symbol(name.quantity), self.symbol(name.by)
+            return slope_symbol(name, quantity, by) if quantity and by else None
         base = base_name(name)
         if name == STEP_INDEX.name:
             return STEP_INDEX

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from symroof.formula import build, dimension
+from symroof.formula.derivative import derivative
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
+from symroof.formula.tree import ZERO, Name, Slope, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, whole_of
@@ -25,7 +26,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name, default_latex
+from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name, default_latex, slope_symbol
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -62,6 +63,8 @@ class Theory:
         if name not in self._symbols:
             if isinstance(name, Unnamed):
                 return self._unnamed(name)
+            if isinstance(name, Slope):
+                return slope_symbol(name, self.symbol(name.quantity), self.symbol(name.by))
             base, _, kind = name.partition(".")
             symbol = self.own.symbol(base)
             if not symbol:
@@ -77,6 +80,8 @@ class Theory:
         """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
         if isinstance(name, Unnamed):
             return all(map(self.knows, names(name.tree)))
+        if isinstance(name, Slope):
+            return self.knows(name.quantity) and self.knows(name.by)
         if "." not in name:
             return self.own.symbol(name) is not None
         return name in self.spoken or self.definition(name) is not None
@@ -108,8 +113,15 @@ class Theory:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
         if isinstance(name, Unnamed):
             return name.tree
+        if isinstance(name, Slope):
+            return self._slope(name)
         definition = self.definitions.get(name)
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
+
+    def _slope(self, name: Slope) -> Tree | None:
+        """The derivative of a definition; None where the quantity has none."""
+        definition = self.definition(name.quantity)
+        return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
 
     def parts(self, step: str) -> tuple[str, ...]:
         """The operators by which the work, the traffic and the times of a step can be split.
@@ -168,6 +180,8 @@ class Theory:
         return {}
 
     def _collect(self, name: str) -> frozenset[str]:
+        if isinstance(name, Slope):  # and not what its definition leads to: that is asked for where it is made
+            return frozenset({name, name.by, *self.ancestry(name.quantity)})
         ancestors = {name}
         quantity = QUANTITIES.get(name)
         if quantity is not None and quantity.search:
