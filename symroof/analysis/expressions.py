@@ -26,7 +26,7 @@ def in_sympy(tree: Tree, answers: Answers) -> Any:
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
     if answers.in_sympy is None:
-        answers.in_sympy = expressions()
+        answers.in_sympy = expressions(answers.case.theory.own)
     return answers.in_sympy(changes_put_in(tree, answers))
 
 
@@ -115,7 +115,7 @@ def values(answers: Answers, quantities: bool = False) -> Numbers:
     numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *derived)):
         try:
-            numbers[symbol(name)] = number(case.value(name))
+            numbers[symbol(name, case.theory.own)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
     return Numbers(numbers, answers)
@@ -132,4 +132,4 @@ def number(value: Any) -> Any:
 
 def together(pairs: Mapping[str, Tree], answers: Answers) -> dict[Any, Any]:
     """Named formulas by their symbols."""
-    return {symbol(name): in_sympy(tree, answers) for name, tree in pairs.items()}
+    return {symbol(name, answers.case.theory.own): in_sympy(tree, answers) for name, tree in pairs.items()}

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.number import Number
@@ -37,6 +37,13 @@ SHOWN = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "prefill_bo
 """The quantities that a study shows in a notebook."""
 
 
+class Declaring(Protocol):
+    """What declares names: a theory in Python, another study."""
+
+    @property
+    def declared(self) -> Declarations: ...
+
+
 class Study:
     """A model, a device and a workload, bound to the theory.
 
@@ -56,8 +63,8 @@ class Study:
         assume: counting choices, switch -> value (``symroof list assumptions``).
         assume_family: the family of models to read an unknown ``config.json`` as.
         draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
-        theory: a theory of one's own, a file or a shipped one (``training-step``): its inputs are keywords, plain
-            numbers in the units that it declares; its quantities are like any other.
+        theory: a theory of one's own, a :class:`symroof.Theory`, a file or a shipped one (``training-step``): its inputs are keywords,
+            plain numbers in the units that it declares; its quantities are like any other.
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
         efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
         engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"earlier"`` (compiled engines until 2024), ``"eager"``, ``"ggml"``.
@@ -84,7 +91,7 @@ class Study:
         assume: dict[str, str] | None = None,
         assume_family: str | None = None,
         draft: str | None = None,
-        theory: str | os.PathLike[str] | None = None,
+        theory: str | os.PathLike[str] | Declaring | None = None,
         targets: dict[str, Any] | None = None,
         efficiency: str | None = None,
         engine: str | None = None,
@@ -92,7 +99,7 @@ class Study:
     ) -> None:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
-        own = declared_in(str(theory)) if theory else NONE
+        own = declared_in(os.fspath(theory)) if isinstance(theory, (str, os.PathLike)) else NONE if theory is None else theory.declared
         words: dict[str, Any] = {"assume_family": assume_family, "draft": draft, "efficiency": efficiency, "engine": engine}
         self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, own=own, **words, **chosen))
 
@@ -331,6 +338,20 @@ class Study:
         from symroof.analysis.expressions import defined
 
         return defined(known(name, self.declared), self.first, depth)
+
+    def symbol(self, name: str) -> Any:
+        """The SymPy symbol of a name, as it stands in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.
+
+        Raises:
+            InputError: no such name.
+
+        >>> study = Study(theory="training-step").define("spare", "accelerator_memory - weights_sharded_bytes", unit="byte")
+        >>> study.symbol("young_interval").is_positive, study.symbol("spare").is_positive, study.symbol("spare").is_real
+        (True, None, True)
+        """
+        from symroof.symbols import symbol
+
+        return symbol(known(name, self.declared), self.declared)
 
     def values(self, quantities: bool = False) -> dict[Any, Any]:
         """The exact numbers of the first case by symbol, in base units, for ``xreplace``: inputs, defaults, and what has a value but no

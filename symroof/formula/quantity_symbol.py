@@ -53,11 +53,6 @@ class QuantitySymbol(Symbol):  # type: ignore[misc]
 
     __slots__ = ()
 
-    @classmethod
-    def class_key(cls) -> Any:
-        """Its place among factors and terms: by name, between all other symbols."""
-        return Symbol.class_key()
-
     def _eval_derivative(self, by: Any) -> Any:
         return super()._eval_derivative(by) if by == self else QuantityDerivative(self, by)
 
@@ -71,6 +66,10 @@ class QuantitySymbol(Symbol):  # type: ignore[misc]
 
     def __reduce__(self) -> Any:
         return _restored, (self.name, tuple(self._assumptions_orig.items()))
+
+
+for kind, name in ((QuantitySymbol, "Symbol"), (QuantityDerivative, "Derivative")):
+    kind.__name__ = name  # by which SymPy sorts factors and terms, and prints
 
 
 def _variables(frame: FrameType | None) -> list[Any]:

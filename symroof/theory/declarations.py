@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from symroof.formula.tree import Slope, Tree
 from symroof.theory.quantity import Quantity
@@ -28,6 +28,7 @@ class Declarations:
     Attributes:
         formulas: the definition of each quantity.
         title: what a theory file calls itself.
+        symbols: the SymPy symbols that the caller has for some of the inputs, by name.
 
     >>> from symroof.theory.quantity import declared
     >>> own = Declarations(quantities=(declared(OWN, "cache_share", "s", "", "cache of all memory"),))
@@ -40,6 +41,7 @@ class Declarations:
     thresholds: tuple[Threshold, ...] = ()
     formulas: tuple[tuple[str, Tree], ...] = ()
     title: str = ""
+    symbols: tuple[tuple[str, Any], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.quantities or self.thresholds)
@@ -63,6 +65,7 @@ class Declarations:
             _over(self.thresholds, other.thresholds),
             tuple({**dict(other.formulas), **dict(self.formulas)}.items()),
             self.title or other.title,
+            tuple({**dict(other.symbols), **dict(self.symbols)}.items()),
         )
 
     def own(self, name: str) -> Symbol | None:
@@ -94,6 +97,11 @@ class Declarations:
         from symroof.theory.thresholds import THRESHOLDS
 
         return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(name)
+
+    @cached_property
+    def in_sympy(self) -> dict[str, Any]:
+        """The SymPy symbols of names that are declared here, as far as they have been made; :func:`symroof.symbols.symbol` makes them."""
+        return dict(self.symbols)
 
     @cached_property
     def known(self) -> tuple[str, ...]:
