@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,7 @@ class Compiled:
 
     symbols: tuple[Symbol, ...]
     inputs: tuple[str, ...]
-    program: Program
+    program: Program = field(hash=False)
     single: bool = False
 
     def __repr__(self) -> str:

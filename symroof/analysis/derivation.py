@@ -43,6 +43,15 @@ class Derivation:
         self._theory = answers.case.theory
         self.symbol = self._theory.symbol(name)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Derivation) and (self.name, self.answers) == (other.name, other.answers)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.answers))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Derivation, (self.name, self.answers)
+
     @property
     def _formula(self) -> Tree:
         """The formula set in the case, or the declared one; an input is itself."""

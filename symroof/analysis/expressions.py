@@ -63,29 +63,29 @@ def _opened_once(tree: Tree, answers: Answers) -> Tree:
     return substitute(tree, {name: formula(name) for name in names(tree)})
 
 
-class Numbers(dict[Any, Any]):
-    """Symbol -> exact number in one case, and of every derivative of a quantity, worked out when it is looked up: ``xreplace`` finds both.
+class Values(dict[Any, Any]):
+    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and worked out when it is: ``xreplace`` puts it in.
 
     >>> import sympy
     >>> from symroof.analysis.study import Study
     >>> from symroof.symbols import batch, kv_cache_bytes
     >>> slope = sympy.diff(kv_cache_bytes*batch, batch)
-    >>> slope, slope.xreplace(values(Study("llama-3-8b", prompt=1, batch=2).first, quantities=True))
+    >>> slope, slope.xreplace(values(Study("llama-3-8b", prompt=1, batch=2).first))
     (batch*Derivative(kv_cache_bytes, batch) + kv_cache_bytes, 524288)
     """
 
     def __init__(self, numbers: Mapping[Any, Any], answers: Answers) -> None:
         super().__init__(numbers)
-        self.answers = answers
+        self._answers = answers
 
     def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or self._slope(key) is not None
+        return super().__contains__(key) or self._found(key) is not None
 
     def __missing__(self, key: Any) -> Any:
-        slope = self._slope(key)
-        if slope is None:
+        found = self._found(key)
+        if found is None:
             raise KeyError(key)
-        return slope
+        return found
 
     def get(self, key: Any, default: Any = None) -> Any:
         try:
@@ -96,17 +96,20 @@ class Numbers(dict[Any, Any]):
     def __reduce__(self) -> Any:
         return dict, (dict(self),)
 
-    def _slope(self, key: Any) -> Any:
-        """The number of a derivative; None of anything else, or where it has none."""
-        if not getattr(key, "is_Derivative", False) or not key.expr.is_Symbol:
-            return None
+    def _found(self, key: Any) -> Any:
+        """The number of a quantity or of a derivative; None of anything else, or where it has none."""
+        case = self._answers.case
         try:
-            return number(self.answers.case.evaluate(resolved(from_sympy(key))))
+            if getattr(key, "is_Derivative", False) and key.expr.is_Symbol:
+                return number(case.evaluate(resolved(from_sympy(key))))
+            if getattr(key, "is_Symbol", False) and key == symbol(key.name, case.theory.own):
+                return number(case.value(key.name))
         except (NoMeaning, NoValue, UnknownName):
-            return None
+            pass
+        return None
 
 
-def values(answers: Answers, quantities: bool = False) -> Numbers:
+def values(answers: Answers, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = answers.case
     declared = (symbol.name for symbol in case.theory.own.inputs)
@@ -118,7 +121,7 @@ def values(answers: Answers, quantities: bool = False) -> Numbers:
             numbers[symbol(name, case.theory.own)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
-    return Numbers(numbers, answers)
+    return Values(numbers, answers)
 
 
 def number(value: Any) -> Any:

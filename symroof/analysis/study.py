@@ -200,6 +200,16 @@ class Study:
         chosen = self._selection
         return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both ask for the same: the same choices and declarations, by the same file or none. What has been worked out is no part of it."""
+        return isinstance(other, Study) and (self._selection, self.document) == (other._selection, other.document)
+
+    def __hash__(self) -> int:
+        return hash(self._selection)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "cases"}
+
     def __repr__(self) -> str:
         return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
 
@@ -355,15 +365,17 @@ class Study:
 
     def values(self, quantities: bool = False) -> dict[Any, Any]:
         """The exact numbers of the first case by symbol, in base units, for ``xreplace``: inputs, defaults, and what has a value but no
-        formula. The derivative of a quantity (``sympy.diff(itl, batch)``) is worked out when it is looked up.
+        formula. A derived quantity and its derivatives are no items of it, but their numbers are found where an expression names them.
 
         Args:
-            quantities: with the derived quantities, for expressions that name them (``depth=1``, closed forms of solutions).
+            quantities: with the derived quantities as items, for ``subs``.
 
         >>> from symroof.symbols import batch, kv_cache_bytes
         >>> study = Study("llama-3-8b", prompt=4096, batch=8)
         >>> study.values()[batch], study.values(quantities=True)[kv_cache_bytes]
         (8, 4294967296)
+        >>> (kv_cache_bytes/batch).xreplace(study.values())
+        536870912
         """
         from symroof.analysis.expressions import values
 

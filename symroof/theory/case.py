@@ -22,6 +22,7 @@ from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, may_lay_out, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
+from symroof.theory.recall import Recall
 from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
 from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
@@ -61,7 +62,7 @@ class _Plans:
 
 
 @dataclass
-class Case:
+class Case(Recall):
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
 
     With ``same_layout`` degrees move among numbers that lead to the layout of this case, so that its formulas are theirs too.
@@ -81,18 +82,18 @@ class Case:
     rounded: bool = False
     same_layout: bool = False
     laid_out: InitVar[bool] = False
-    _memo: dict[str, Any] = field(default_factory=dict, init=False)
-    _open: set[str] = field(default_factory=set, init=False)
-    _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False)
-    _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False)
-    _plans: _Plans = field(default_factory=_Plans, init=False)
-    _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False)
-    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
-    _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False)
-    _depth: int = field(default=0, init=False)
-    _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False)
-    _unmoved: Case | None = field(default=None, init=False)
-    _changes: frozenset[str] = field(default=frozenset(), init=False)
+    _memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
+    _open: set[str] = field(default_factory=set, init=False, compare=False)
+    _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False, compare=False)
+    _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
+    _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
+    _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False, compare=False)
+    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
+    _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False, compare=False)
+    _depth: int = field(default=0, init=False, compare=False)
+    _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False, compare=False)
+    _unmoved: Case | None = field(default=None, init=False, compare=False)
+    _changes: frozenset[str] = field(default=frozenset(), init=False, compare=False)
 
     def __post_init__(self, laid_out: bool) -> None:
         if laid_out:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 from symroof.formula import build, dimension
 from symroof.formula.derivative import derivative
@@ -53,6 +54,9 @@ class Theory:
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
     lacking: frozenset[str] = frozenset()
     own: Declarations = NONE
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return theory, (self.architecture, self.assumptions, self.layout, self.own)
 
     def symbol(self, name: str) -> Symbol:
         """Name, LaTeX, unit and meaning of an input or quantity; a dotted name is spelled with its kind of layer.
