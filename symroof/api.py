@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
@@ -38,19 +39,33 @@ class Study(core.Study):
         attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
         ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
 
+        A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, beside the ``quantities`` or alone.
+
         >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
         >>> grid = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
         >>> dict(grid.sizes), grid.itl.units, grid.fits.values.tolist()
         ({'batch': 3}, 's', [True, True, False])
+        >>> from symroof.symbols import batch, itl
+        >>> grid = study.sweep(batch=[1, 64], share=itl/batch, ratio="ttft/itl")
+        >>> list(grid), grid.share.units, grid.share.long_name, grid.ratio.values.round().tolist()
+        (['share', 'ratio', 'fits'], 's', 'itl/batch', [13.0, 4.0])
 
         Raises:
-            InputError: everything wrong with the axes; a quantity that has no value anywhere.
+            InputError: everything wrong with the axes; a quantity that has no value anywhere; a column that is called as something else is.
         """
+        from symroof.formula.text import text
+        from symroof.specs.own_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
+        from symroof.sweep.requested import columns
 
         single = isinstance(quantities, str) or is_sympy(quantities)
-        return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if single else quantities))
+        wanted = [quantities] if single else quantities
+        study, formulas = copy(self), columns(over, self.declared)
+        for name, formula in formulas.items():
+            study.define(name, formula, unit_of(formula, study.declared), text(formula))
+        axes = axes_of(((name, values) for name, values in over.items() if name not in formulas), own=self.declared)
+        return dataset(study.planned_sweep(axes, [*(wanted or ()), *formulas] if formulas else wanted))
 
     def plot(
         self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl", title: str = "", label: str = ""

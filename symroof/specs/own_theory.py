@@ -134,11 +134,16 @@ def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, A
         except InputError as error:
             raise InputError([replace(problem, file="theory", path=f"define.{name}.formula") for problem in error.problems]) from None
     formula = _exact(formula)
-    return {"means": name, **entry, "formula": formula, "unit": _unit_of(formula, own) if unit is None else unit}
+    return {"means": name, **entry, "formula": formula, "unit": unit_of(formula, own) if unit is None else unit}
 
 
-def _unit_of(formula: Any, own: Declarations) -> str:
-    """The unit that a formula has; a plain number where it cannot be told, which is reported where the formula is read."""
+def unit_of(formula: Any, own: Declarations) -> str:
+    """The unit that a formula has, as text or as it is; a plain number where it cannot be told, which is reported where the formula is read.
+
+    >>> from symroof.theory.declarations import NONE
+    >>> unit_of("kv_cache_bytes/itl", NONE)
+    'byte/s'
+    """
     try:
         tree = formula if isinstance(formula, Tree) else resolved(read_formula(str(formula), (*own,)))
         unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
