@@ -28,6 +28,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+from symroof.formula.derivative import BY_TERMS
+from symroof.formula.evaluate import NotGiven
 from symroof.formula.to_sympy import to_sympy, writer
 from symroof.formula.tree import Compare, Largest, Slope, Tree
 from symroof.theory.declarations import NONE, Declarations
@@ -60,6 +62,8 @@ def symbol(name: str, own: Declarations = NONE) -> Any:
     if isinstance(name, Slope):
         import sympy
 
+        if name == BY_TERMS:
+            raise NotGiven("the slope of a sum in the number of its terms")
         return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
     if name in own and name not in own.in_sympy:
         own.in_sympy[name] = _declared(name, own)

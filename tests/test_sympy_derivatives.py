@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import random
 import subprocess
 import sys
 from fractions import Fraction
@@ -127,9 +128,75 @@ def test_by_a_symbol_of_that_name_or_an_alias():
         assert STUDY.exact(diff(2 * s.itl, Symbol(name))) == STUDY.exact(diff(2 * s.itl, s.batch)) != 0
 
 
-def test_the_number_of_terms_of_a_sum_has_no_slope():
-    with pytest.raises(sr.InputError, match="slope of a sum in the number of its terms"):
-        STUDY.value(diff(s.decode_time, s.output))
+SERVED = {
+    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1, "price": 0.001,
+    "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256, "mfu": 0.5, "mbu": 0.6,
+}  # fmt: skip
+DUALS = {
+    "served": SERVED,
+    "experts": {**MIXTURE, "arrival_rate": 1, "mfu": 0.5},
+    "layers of two kinds": {**CASE, "model": "gemma-3-27b"},
+    "latents": {**CASE, "model": "deepseek-v2-lite"},
+    "stages": {**CASE, "model": "llama-3-70b", "tp": 2, "pp": 2},
+    "given totals": {**CASE, "kv_bytes_per_token": "100 KB", "context": 2000},
+    "parameters alone": {"params": 8e9, "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 4, "assume": {"detail": "weights"}},
+}
+BY = (
+    "batch",
+    "prompt",
+    "context",
+    "mem_bandwidth",
+    "peak_flops",
+    "kv_bytes_per_element",
+    "kv_bytes_per_token",
+    "params",
+    "weight_bytes",
+    "decode_bytes",
+    "itl",
+)
+
+
+@pytest.mark.parametrize("setting", DUALS)
+def test_every_quantity_moves_as_numbers_that_carry_their_slopes_do(setting):
+    """Drawn at random, against a walk over the values of the whole case; what has no slope there has none, or one, here."""
+    study = sr.Study(**DUALS[setting])
+    case, draw, compared = study.first.case, random.Random(setting), 0
+    numbers = [name for name, result in study.first.quantities().items() if isinstance(result.value, Fraction) and "." not in name]
+    for name, by in draw.sample([(name, by) for name in numbers for by in BY if case.known(by)], 400):
+        try:
+            expected = case.slope(name, by)
+        except ArithmeticError:
+            continue
+        slope = diff(s.symbol(name), s.symbol(by))
+        found = study.exact(slope) if slope != 0 else 0  # SymPy's own, of an input by another
+        assert abs(found - expected) <= abs(expected) / 10**12, (name, by)
+        compared += 1
+    assert compared > 300
+
+
+def test_what_was_asked_before_makes_no_difference():
+    """Which arm a quantity follows at the batch that is found there turns on that batch."""
+    study = sr.Study(**SERVED)
+    for by in (s.mfu, s.mbu):
+        study.value(diff(s.goodput, by)), study.value(diff(s.sustained_itl, by))
+    assert study.exact(diff(s.max_goodput, s.mbu)) == sr.Study(**SERVED).exact(diff(s.max_goodput, s.mbu))
+    assert_slope(s.max_goodput, s.mbu, {**SERVED, "mbu": Fraction(3, 5)})
+
+
+def test_a_width_that_differs_between_layers_is_asked_for_by_its_kind():
+    study = sr.Study(**{**CASE, "model": "gemma-3-27b"})
+    with pytest.raises(sr.InputError, match=r"n_layers differs between parts of this model: take the derivative by n_layers\.global or n_layers\.local"):
+        study.value(diff(s.itl, s.n_layers))
+    assert study.value(diff(s.params, s.symbol("n_layers.global"))) > 0
+
+
+def test_the_number_of_terms_of_a_sum_has_no_slope_at_any_door():
+    slope = diff(s.decode_time, s.output)
+    doors = (STUDY.value, STUDY.exact, STUDY.sympy, lambda d: STUDY.derive(d).expanded, lambda d: sr.compile(d, ["batch"], study=STUDY))
+    for door in (*doors, lambda d: STUDY.solve(Eq(d, 1), for_=s.batch), lambda d: STUDY.sweep(batch=[1, 2], mine=d)):
+        with pytest.raises(sr.InputError, match="slope of a sum in the number of its terms"):
+            door(slope)
+    assert STUDY.exact(diff(s.decode_time, s.prompt)) != 0
 
 
 def test_conditions_and_labels_have_none():

@@ -12,7 +12,6 @@ from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, names, 
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
-from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.theory.theory import Theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
@@ -73,8 +72,7 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
     unknown = printed_name(asked)
     if not known.knows(unknown):
         raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
-    kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
-    if kinds and unknown in INPUTS:
+    if kinds := known.kinds.get(unknown):
         raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
     if isinstance(known.definition(unknown), (Compare, Largest)):
         raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))

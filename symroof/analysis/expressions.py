@@ -5,7 +5,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.cases.case_results import Answers
-from symroof.formula.evaluate import NoValue
+from symroof.errors import NoValueHere, Problem
+from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
@@ -27,7 +28,10 @@ def in_sympy(tree: Tree, answers: Answers) -> Any:
     """
     if answers.in_sympy is None:
         answers.in_sympy = expressions(answers.case.theory.own)
-    return answers.in_sympy(changes_put_in(tree, answers))
+    try:
+        return answers.in_sympy(changes_put_in(tree, answers))
+    except NotGiven as error:  # a part of it has no derivative
+        raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
 def changes_put_in(tree: Tree, answers: Answers) -> Tree:

@@ -14,7 +14,7 @@ from typing import Any
 
 from symroof.formula import build
 from symroof.formula.elementary import NoRealValue, arguments, slope
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NotGiven
 from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Slope, Total, Tree, mapper, sums
@@ -22,6 +22,8 @@ from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, Div, Largest
 Rule = Callable[[Any, Callable[[Tree], Tree]], Tree]
 """The derivative of a node, from those of its parts."""
 TWO = Num(Fraction(2))
+BY_TERMS = Slope.of("sum", "number of its terms")
+"""Stands for the slope of a sum in the number of its terms, which has no value."""
 
 
 def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: True) -> Tree:
@@ -33,7 +35,7 @@ def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: 
         moves: whether another name may move with it; one that may stands in the result as its :class:`Slope`.
 
     Raises:
-        NoValue: a truth, a label, or a sum whose number of terms moves.
+        NotGiven: of a truth or a label, or by an argument of a function that SymPy has no derivative of.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -74,10 +76,10 @@ def _power(node: Pow, go: Any) -> Tree:
 
 
 def _total(node: Total, go: Any) -> Tree:
-    if go(node.first) != ZERO or go(node.last) != ZERO:
-        raise NoValue("the slope of a sum in the number of its terms")
-    body = go(node.body)
-    return ZERO if body == ZERO else Total(body, node.index, node.first, node.last)
+    """The sum of the slopes of its terms; where the number of terms moves there is none, which a factor says that is asked for only there."""
+    body, bounds = go(node.body), (go(node.first), go(node.last))
+    inner = ZERO if body == ZERO else Total(body, node.index, node.first, node.last)
+    return build.add(inner, *(build.mul(bound, Name(BY_TERMS)) for bound in bounds if bound != ZERO))
 
 
 def _chosen(keys: tuple[Tree, ...], values: tuple[Tree, ...]) -> Tree:
@@ -105,7 +107,7 @@ def _partial(node: Call, place: int) -> Tree:
     try:
         made = from_sympy(slope(node.function, len(node.args), place))
     except (NoMeaning, NoRealValue):
-        raise NoValue(f"the slope of {node.function}()") from None
+        raise NotGiven(f"the slope of {node.function}()") from None
     return substitute(made, dict(zip(arguments(len(node.args)), node.args, strict=True)))
 
 
@@ -121,7 +123,7 @@ OUTER: dict[str, Callable[[Call], Tree]] = {
 
 
 def _no_number(node: Tree, go: Any) -> Tree:
-    raise NoValue("a condition or a label has no slope")
+    raise NotGiven("a condition or a label has no slope")
 
 
 RULES: dict[type, Rule] = {

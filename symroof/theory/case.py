@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from symroof.formula import build
-from symroof.formula.derivative import derivative
+from symroof.formula.derivative import BY_TERMS, derivative
 from symroof.formula.dual import Dual, Slopes
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
@@ -163,7 +163,7 @@ class Case(Recall):
         quantity = None if name in self.given else QUANTITIES.get(name)
         search = self.search(name)
         formula = None
-        if not search and not (quantity and quantity.chooses):
+        if not search and not chooses(name):
             with suppress(NotGiven, UnknownName):  # asked for again where its value is, after the conditions
                 formula = self.formula(name)
         exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
@@ -269,14 +269,31 @@ class Case(Recall):
 
     def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Tree:
         """How fast a name moves with another here: the derivative of its formula, in the slopes of the names it speaks of."""
+        if (name, by) == (BY_TERMS.quantity, BY_TERMS.by):
+            raise NotGiven("the slope of a sum in the number of its terms")
+        if kinds := self.theory.kinds.get(by):
+            raise NotGiven(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
+        if not (by in self.numbers or by in changed or self._stands_alone(by)):  # its definition is out of play where it moves
+            return At(Slope.of(name, by), ((by, Name(by)),))
+        shared = by in self.theory.split  # what parts of it are follows a total that moves
+
+        def moves(inner: str) -> bool:
+            return by in self.ancestry(inner) or (shared and not self.is_input(inner))
+
         if name == by:
             return ONE
-        if name in self.numbers or name in changed or by not in self.ancestry(name):
+        if name in self.numbers or name in changed or not moves(name):
             return ZERO
         search = self.search(name, changed)
         if search:
             return ZERO if search.kind == "most" else _slope_of_search(name, search, by)
-        return derivative(self.formula(name, changed), by, lambda inner: by in self.ancestry(inner))
+        return derivative(self.formula(name, changed), by, moves)
+
+    def _stands_alone(self, name: str) -> bool:
+        """Whether a name is a number here, or may be any: nothing else decides it."""
+        if name in self.given:
+            return isinstance(self.given[name], Num)
+        return self.theory.definition(name) is None and self.search(name) is None
 
     def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
         """The formula of a name here, or the name itself where it has none.
@@ -499,6 +516,14 @@ class Case(Recall):
         if name in self.given:
             return not isinstance(self.given[name], Name)
         return self.theory.definition(name) is None and self.theory.own.input(base_name(name)) is not None
+
+
+def chooses(name: str) -> bool:
+    """Whether which formula gives a quantity, or what it is the derivative of, turns on numbers."""
+    while isinstance(name, Slope):
+        name = name.quantity
+    quantity = QUANTITIES.get(name)
+    return quantity is not None and bool(quantity.chooses)
 
 
 def _slope_of_search(name: str, search: Search, by: str) -> Tree:

@@ -98,7 +98,7 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
             raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=shown(thing, 200)))
     try:
         dimension(formula.tree, _dimensions(own))
-        check_counts(formula.tree, _dimensions(own), lambda name: not (name in own or isinstance(name, Slope)) and theory().is_share(name))
+        check_counts(formula.tree, _dimensions(own), lambda name: name not in own and theory().is_share(name))
     except DimensionError as error:
         message, hint = split_hint(str(error))
         raise InputError(Problem("expression", message, hint=hint, source=shown(thing, 200))) from None

@@ -5,12 +5,14 @@ Nothing here knows a number of any model or device. :func:`theory` is cached, so
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
 from symroof.formula import build, dimension
 from symroof.formula.derivative import derivative
+from symroof.formula.evaluate import NotGiven
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
@@ -27,7 +29,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name, default_latex, slope_symbol
+from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, Unnamed, base_name, default_latex, slope_symbol
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -96,6 +98,15 @@ class Theory:
         return frozenset(self.definitions).union(*(names(tree) for tree in self.definitions.values()))
 
     @cached_property
+    def kinds(self) -> dict[str, list[str]]:
+        """The names by kind of layer that stand for one input where the kinds differ in it: ``n_layers.local`` and ``n_layers.global`` for ``n_layers``."""
+        found: dict[str, list[str]] = {}
+        for name in sorted(self.spoken):
+            if base_name(name) != name and base_name(name) in INPUTS:
+                found.setdefault(base_name(name), []).append(name)
+        return found
+
+    @cached_property
     def _symbols(self) -> dict[str, Symbol]:
         return {}
 
@@ -111,7 +122,7 @@ class Theory:
 
     def is_share(self, name: str) -> bool:
         """Whether a name is a plain ratio: a number without unit that counts nothing."""
-        return name != STEP_INDEX.name and not self.symbol(name).unit and not self.symbol(name).counted
+        return name != STEP_INDEX.name and not isinstance(name, Slope) and not self.symbol(name).unit and not self.symbol(name).counted
 
     def definition(self, name: str) -> Tree | None:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
@@ -123,9 +134,11 @@ class Theory:
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
 
     def _slope(self, name: Slope) -> Tree | None:
-        """The derivative of a definition; None where the quantity has none."""
+        """The derivative of a definition; None where the quantity has none, or is no number."""
         definition = self.definition(name.quantity)
-        return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
+        with suppress(NotGiven):
+            return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
+        return None
 
     def parts(self, step: str) -> tuple[str, ...]:
         """The operators by which the work, the traffic and the times of a step can be split.
