@@ -1,5 +1,6 @@
 """Why no batch is good enough: what the smallest one that has a steady state breaks."""
 
+from bisect import bisect_left
 from fractions import Fraction
 
 from symroof.analysis.verdict import memory_needed
@@ -58,11 +59,9 @@ def _first_known(case: Case, most: int) -> int | None:
     """The smallest batch at which every figure that targets limit has a value; None where none has."""
     if not _known(case, most):
         return None
-    low, high = (0, 1) if _known(case, 1) else (1, most)  # most servers keep up from the start
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _known(case, middle) else (middle, high)
-    return high
+    if _known(case, 1):  # most servers keep up from the start
+        return 1
+    return 2 + bisect_left(range(2, most), True, key=lambda batch: _known(case, batch))
 
 
 def _known(case: Case, batch: int) -> bool:

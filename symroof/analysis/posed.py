@@ -16,7 +16,6 @@ from symroof.cases.case_results import Answers
 from symroof.formula import build
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
-from symroof.formula.repeated import Repeated
 from symroof.formula.tree import Compare, Tree, mentions, names
 from symroof.solver.axis_walk import Walk
 from symroof.solver.crossing import crossing, exact
@@ -54,7 +53,7 @@ class Posed:
         """
         difference, case = build.sub(*self._opened()), self.answers.case
         low, high = domain(self.unknown, case)
-        evaluate = Repeated(case)
+        evaluate = case.evaluate
         at = self._at_points(difference, case, evaluate, self._demands())
 
         def along(_: Tree, point: Mapping[str, Fraction]) -> Fraction:
@@ -80,7 +79,7 @@ class Posed:
         if self._searched:
             return None
         ranged = self._ranged if self.shares_formulas else frozenset()
-        difference, evaluate = build.sub(*self._opened(ranged)), Repeated(case)
+        difference, evaluate = build.sub(*self._opened(ranged)), case.evaluate
         try:
             solved = exact(difference, Walk(self.unknown, evaluate, *domain(self.unknown, case), bare=True))
         except NotRational:
@@ -94,7 +93,7 @@ class Posed:
         demands = self._demands(self._ranged)
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
-            at = self._at_points(difference, case, Repeated(case, worth_naming=1), demands)
+            at = self._at_points(difference, case, case.evaluate, demands)
             try:
                 answer = yield from crossings(Gap(at, True, thorough=False), *domain(self.unknown, case), whole)
                 return self._where_it_exists(answer.values, at)
@@ -142,7 +141,7 @@ class Posed:
         opened_demands = (opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case))
         return list(dict.fromkeys(opened_demands))
 
-    def _at_points(self, difference: Tree, case: Case, evaluate: Repeated, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
+    def _at_points(self, difference: Tree, case: Case, evaluate: Evaluate, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
         """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
         equation does not exist: beyond the load that a queue can bear."""
         if self._searched:

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from symroof.arrays.exact_fallback import in_floats, mend
-from symroof.arrays.graph import Form, frozen
-from symroof.arrays.lower import Builder
-from symroof.arrays.values import Values, arrays
+from symroof.arrays.values import Arrays, Formulas
 from symroof.cases.case_results import Answers
-from symroof.formula.evaluate import NoValue
+from symroof.formula.evaluate import NoValue, written
 from symroof.formula.tree import Compare, Num
 from symroof.solver.joint_search import Points
 from symroof.theory.case import Case
@@ -41,9 +36,6 @@ class RoughDifferences:
     case: Case
     inputs: tuple[str, ...]
     ranged: bool
-    _sides: dict[Compare, tuple[Form, ...]] = field(default_factory=dict)
-    _fixed: dict[tuple[Any, ...], Values] = field(default_factory=dict)
-    _still: dict[tuple[Compare, str], tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, unknown: str, answers: Answers) -> RoughDifferences:
@@ -62,8 +54,8 @@ class RoughDifferences:
         return differences
 
     @cached_property
-    def _builder(self) -> Builder:
-        return Builder(self.case.freed(self.inputs, rounded=True), self.inputs)
+    def _formulas(self) -> Formulas:
+        return Formulas(self.case.freed(self.inputs, rounded=True))
 
     def places(self, cases: Sequence[Case], unknown: str) -> Places:
         """Where all inputs but the unknown stand in each case."""
@@ -73,52 +65,29 @@ class RoughDifferences:
         """The differences at some points, each in the place of that number, by default the only one; NaN where floats do not show the sign, or there is no value."""
         length = len(points)
         try:
-            sides = self._lowered(relation)
             with np.errstate(all="ignore"):
-                values = self._values(relation, unknown, np.array([float(point) for point in points]), places, np.array(numbers, dtype=int))
-                left, right = [np.asarray(values.form(side), dtype=float) for side in sides]
+                inputs = {name: np.array(column)[list(numbers)] if len(numbers) else np.array(column[0]) for name, column in places.items()}
+                values = Arrays(self._formulas, {**inputs, unknown: np.array([float(point) for point in points])})
+                left, right = (np.asarray(values.evaluate(side), dtype=float) for side in (relation.left, relation.right))
                 difference = left - right
                 clear = np.isfinite(difference) & (np.abs(difference) > DOUBT * (np.abs(left) + np.abs(right)))
-        except (NoValue, OverflowError, ValueError):  # ValueError: no sides
+        except (NoValue, OverflowError):  # exact values say why
             return [UNDECIDED] * length
         shown: list[float] = np.broadcast_to(np.where(clear, difference, UNDECIDED), length).tolist()
         return shown
-
-    def _values(self, relation: Compare, unknown: str, points: Any, places: Places, numbers: Any) -> Values:
-        """The values at some points; what the unknown does not move is worked out once for each place."""
-        graph, key = self._builder.graph, (unknown, *places.values())
-        if key not in self._fixed:
-            self._fixed[key] = arrays(graph, {name: np.array(column) if len(numbers) else column[0] for name, column in places.items()}, mend)
-        fixed, (still, ends) = self._fixed[key], self._not_moved(relation, unknown)
-        for name in still:
-            fixed.name(name)
-        if not len(numbers):
-            return fixed.at({unknown: points})
-        return arrays(graph, {name: value[numbers] if np.shape(value) else value for name in ends for value in (fixed.name(name),)} | {unknown: points}, mend)
-
-    def _not_moved(self, relation: Compare, unknown: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The operations of an equation that neither its unknown nor the index of a sum moves; and of these and the inputs those that
-        what moves is worked out from."""
-        if (relation, unknown) not in self._still:
-            graph, others = self._builder.graph, frozenset(self.inputs) - {unknown}
-            sides = self._lowered(relation)
-            within = tuple(graph.within(*sides))
-            still = tuple(name for name in within if graph.reach(name) <= others)
-            moved = [arg for name in within if name not in still for arg in graph.operations[name].args]
-            asked = {name for form in (*sides, *moved) for monomial, _ in form for name, _ in monomial}
-            self._still[relation, unknown] = still, (*sorted(others), *(name for name in still if name in asked))
-        return self._still[relation, unknown]
-
-    def _lowered(self, relation: Compare) -> tuple[Form, ...]:
-        """The sides over the inputs; none where one has no value."""
-        if relation not in self._sides:
-            self._sides[relation] = ()
-            with contextlib.suppress(NoValue):  # exact values say why
-                self._sides[relation] = tuple(frozen(self._builder.value(side)) for side in (relation.left, relation.right))
-        return self._sides[relation]
 
 
 def _plain(case: Case) -> tuple[str, ...]:
     """The inputs of a case that are set to a number which a float holds, count nothing and shape no formula."""
     numbers = {name: tree.value for name, tree in case.given.items() if isinstance(tree, Num) and name in INPUTS} | dict(case.numbers)
     return tuple(name for name, value in numbers.items() if name in INPUTS and not INPUTS[name].counted and not shapes(name) and in_floats(Fraction(value)))
+
+
+@lru_cache(maxsize=1024)
+def in_floats(value: Fraction) -> bool:
+    """Whether the decimal that a float is written as is just this value.
+
+    >>> in_floats(Fraction(7, 10)), in_floats(Fraction(1, 3))
+    (True, False)
+    """
+    return written(float(value)) == value

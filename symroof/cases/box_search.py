@@ -11,15 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from symroof.arrays.exact_fallback import in_floats, mend
-from symroof.arrays.graph import Form, frozen
-from symroof.arrays.lower import Builder
-from symroof.arrays.values import Values, arrays
+from symroof.arrays.values import Arrays, Formulas
 from symroof.cases.search_budget import MOST_AXES, Budget, NotWorkedOut
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Tree, names
+from symroof.formula.tree import Tree
 from symroof.theory.case import Case
-from symroof.theory.dependence import Dependence
 
 Array = np.ndarray[Any, Any]
 Place = tuple[int, ...]
@@ -102,8 +98,7 @@ class BoxSearch:
     """Inputs that stay open in the formulas though they stand at one value here, so that the formulas serve other cases too."""
     like: BoxSearch | None = None
     """The search of a case that differs in the values of a few inputs: formulas that were lowered for it are not lowered again."""
-    _forms: dict[Tree, Form] = field(default_factory=dict)
-    _values: dict[Window, Values] = field(default_factory=dict)
+    _values: dict[Window, Arrays] = field(default_factory=dict)
     _spending: Budget = field(default_factory=Budget)
 
     def highest(self, tree: Tree, sign: int, pinned: Mapping[str, Fraction]) -> dict[str, Fraction]:
@@ -140,7 +135,7 @@ class BoxSearch:
         return 0 if value == self.axes[name].low else self.axes[name].steps
 
     def _highest(self, tree: Tree, sign: int, pinned: tuple[int | None, ...]) -> Place:
-        coarser = COARSER if self._chooses(tree) else 1
+        coarser = 1
         steps = ALONE if len(self._axes) == 1 and all(axis.steps != STEPS for axis in self._axes.values()) else GRID[len(self._axes)]
         grid = tuple(axis.between(0, axis.steps, steps // coarser + 1) for axis in self._axes.values())  # of all formulas of a kind: they share its values
         whole = self._at(tree, grid)
@@ -155,11 +150,6 @@ class BoxSearch:
             spans = tuple(_widest(steps) if name != CORNERS else 0 for name, steps in zip(self._axes, seen, strict=True))
             ends.append(self._climbed(tree, sign, centre, spans, ZOOM[max(free, 1)] // coarser + 1, ends))
         return max(ends, key=lambda end: end[0])[1]
-
-    def _chooses(self, tree: Tree) -> bool:
-        """Whether a formula chooses the largest number that meets a condition."""
-        graph, form = self._builder.graph, self._form(tree)
-        return any(graph.operations[name].kind == "most" for name in graph.within(form))
 
     def _climbed(
         self, tree: Tree, sign: int, centre: Place, spans: tuple[int, ...], points: int, climbed: Sequence[tuple[float, Place]]
@@ -215,10 +205,11 @@ class BoxSearch:
         if window not in self._values:
             if len(self._values) >= WINDOWS:
                 self._values.pop(next(itertools.islice(self._values, 1, None)))  # the first is the grid of all formulas
-            self._values[window] = arrays(self._builder.graph, self._inputs(window), self._mended)
+            self._values[window] = Arrays(self._builder, self._inputs(window))
         shape = tuple(map(len, window))
+        self._spending.spend(int(np.prod(shape)) + OVERHEAD)
         with np.errstate(all="ignore"):
-            return np.broadcast_to(np.asarray(self._values[window].form(self._form(tree)), dtype=float), shape)
+            return np.broadcast_to(np.asarray(self._values[window].evaluate(tree), dtype=float), shape)
 
     def _inputs(self, window: Window) -> dict[str, Array]:
         inputs: dict[str, Array] = {}
@@ -226,61 +217,18 @@ class BoxSearch:
             shape = tuple(-1 if i == k else 1 for i in range(len(window)))
             columns = {own: [self.corners[step][own] for step in steps] for own in self.corners[0]} if name == CORNERS else {name: map(axis.at, steps)}
             inputs |= {own: np.array([float(value) for value in column]).reshape(shape) for own, column in columns.items()}
-        return {name: np.array(float(self.case.value(name))) for name in self._builder.inputs} | inputs
-
-    def _mended(self, values: Values, name: str, result: Any) -> Any:
-        self._spending.spend(result.size + OVERHEAD if isinstance(result, np.ndarray) else OVERHEAD + 1)
-        mended = mend(values, name, result, lambda: self._spending.spend(EXACTLY))
-        self._spending.spend(0)  # a point that was not worked out looks like one without a value
-        return mended
-
-    def _form(self, tree: Tree) -> Form:
-        if tree not in self._forms:
-            if len(self._builder.graph.operations) > MOST_OPERATIONS:
-                raise NotWorkedOut
-            self._forms[tree] = frozen(self._builder.value(tree))
-        return self._forms[tree]
+        return inputs
 
     @cached_property
-    def _builder(self) -> Builder:
-        if self.like and self._differing is not None:
-            return self.like._builder
-        inputs = tuple(dict.fromkeys((*self._moved, *(name for name in self.stored if self._stands(name)))))
-        return Builder(self.case.freed(inputs, rounded=True), inputs)
+    def _builder(self) -> Formulas:
+        return Formulas(self.case.freed(self._moved, rounded=True))
 
     @property
     def _moved(self) -> tuple[str, ...]:
         return (*self.axes, *(self.corners[0] if self.corners else ()))
 
-    def _stands(self, name: str) -> bool:
-        """Whether an input stands at a number here that a float holds, wherever the others are."""
-        try:
-            return not Dependence(self.case).moves(name, frozenset(self._moved)) and in_floats(Fraction(self.case.value(name)))
-        except NoValue:
-            return False
-
     def serves(self, tree: Tree) -> bool:
-        """Whether the formulas of the case that this one is like are its own for a tree: they differ in nothing else than the values of inputs."""
-        if self._differing is None:
-            return False
-        known = frozenset(self._builder.inputs)
-        return all(self._differing.isdisjoint(self.case.ancestry(name, known)) for name in names(tree))
-
-    @cached_property
-    def _differing(self) -> frozenset[str] | None:
-        """What differs between the two cases beside the inputs of the formulas; None where their formulas are others."""
-        if self.like is None:
-            return None
-        builder, own = self.like._builder, self.case
-        known = builder.inputs
-        if not known or not set(self._moved) <= set(known) or not all(name in self._moved or self._stands(name) for name in known):
-            return None
-        if own.freed(known, rounded=True).theory is not builder.case.theory:
-            return None
-        places = (own.given, own.numbers), (builder.case.given, builder.case.numbers)
-        set_in = {name for pair in places for values in pair for name in values} - {*known}
-        differing = frozenset(name for name in set_in if len({tuple(values.get(name) for values in pair) for pair in places}) > 1)
-        return differing if differing.isdisjoint(own.theory.split) else None
+        return False
 
 
 def _widest(steps: Sequence[int]) -> int:

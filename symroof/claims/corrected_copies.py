@@ -18,13 +18,11 @@ from symroof.claims.read.spelled_arithmetic import same_number
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
 
-ENDINGS = {"corrected": "fixed", "drafted": "draft"}
-"""What the name of each kind of copy ends in."""
 MOST_AGAIN = 5
 """Places of the same number that are listed."""
 AUTHOR = "only its author can decide the correct value"
 DOUBTFUL = "doubtful"
-"""How the note of a drafted annotation begins that a person has yet to look at."""
+"""How the note of an annotation begins whose author is not sure of it: ``note='doubtful: which batch?'``. Its number is never changed."""
 Change = tuple[Figure, str]
 Changes = Mapping[int, Change]
 
@@ -60,12 +58,12 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
     Raises:
         InputError: no note among the files, a goal that is one of them, one goal for several notes.
     """
-    goals = goals_of(report.files, out, in_place, "corrected")
+    goals = goals_of(report.files, out, in_place)
     return [corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None) for file, goal in goals.items()]
 
 
-def goals_of(files: Iterable[str], out: str | None, in_place: bool, kind: str) -> dict[str, Path]:
-    """Where the copy of each note among some files goes: ``NAME.draft.md`` or ``NAME.fixed.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
+def goals_of(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
+    """Where the copy of each note among some files goes: ``NAME.fixed.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
 
     Raises:
         InputError: no note among the files, a goal that is one of them, one goal for several notes.
@@ -73,23 +71,23 @@ def goals_of(files: Iterable[str], out: str | None, in_place: bool, kind: str) -
     every = list(dict.fromkeys(files))
     notes = [file for file in every if Path(file).suffix.lower() in NOTES]
     if not notes:
-        raise InputError(Problem(", ".join(every)[:200], "is not a Markdown note; only numbers in notes are corrected or annotated"))
+        raise InputError(Problem(", ".join(every)[:200], "is not a Markdown note; only numbers in notes are corrected"))
     originals = {Path(file).resolve() for file in every}
     goals: dict[str, Path] = {}
     for file in notes:
-        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes), ENDINGS[kind])
+        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes))
         if not in_place and goal.resolve() in originals:
             raise InputError(Problem(str(goal), "is an original; a copy never replaces one", hint="--in-place replaces it"))
         if goal in goals.values():
-            raise InputError(Problem(str(goal), f"would hold two {kind} notes", hint="take them one at a time"))
+            raise InputError(Problem(str(goal), "would hold two corrected notes", hint="take them one at a time"))
         goals[file] = goal
     return goals
 
 
-def _goal(file: str, out: str | None, notes: int, ending: str) -> Path:
+def _goal(file: str, out: str | None, notes: int) -> Path:
     path = Path(file)
     if out is None:
-        return path.with_name(f"{path.stem}.{ending}{path.suffix}")
+        return path.with_name(f"{path.stem}.fixed{path.suffix}")
     if out.endswith(("/", os.sep)) or Path(out).is_dir():
         return Path(out) / path.name
     if notes > 1:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from symroof.claims.check_result import Report
 
 FORMATS = ("text", "github", "sarif")
-STANDARD_OUTPUT = "/dev/stdout"
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
 BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
@@ -26,9 +25,8 @@ WITHOUT_TERMINAL = 140
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, or a SARIF log (default: text).")
 @click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
-@click.option("--draft", is_flag=True, help="Write a copy of each note with an annotation drafted after each number that has a unit: NAME.draft.md.")
-@click.option("-o", "--out", metavar="FILE|DIR", help="With --fix or --draft: where the copy goes; with --draft also -, standard output.")
-@click.option("--in-place", is_flag=True, help="With --fix or --draft: change the note itself.")
+@click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
+@click.option("--in-place", is_flag=True, help="With --fix: change the note itself.")
 @click.option("--strict", is_flag=True, help="Exit 1 also where a claim is conditional, does not fit in memory, or could not be checked.")
 @click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold, everything that is known about it, with the command that derives it.")
 @click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Source of the efficiencies that a claim does not state (default: peak).")
@@ -40,7 +38,6 @@ def command(
     files: tuple[str, ...],
     form: str,
     fix: bool,
-    draft: bool,
     out: str | None,
     in_place: bool,
     strict: bool,
@@ -58,8 +55,6 @@ def command(
 
     and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
 
-    --draft guesses from the words around each number which quantity it is and of which case, and marks what is doubtful; nothing is checked.
-
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     one. The others are checked nonetheless, but --fix then writes nothing.
     """
@@ -67,11 +62,7 @@ def command(
     from symroof.claims.check import check
     from symroof.cli.progress import bar
 
-    _check_options(form, fix, draft, strict, out, in_place, as_json)
-    if draft and (efficiency or engine):
-        raise click.UsageError("--draft does not check claims; it cannot be combined with --efficiency or --engine")
-    if draft:
-        return _draft(tuple(dict.fromkeys(files)), out, in_place, as_json)
+    _check_options(form, fix, out, in_place, as_json)
     report = check(dict.fromkeys(files), read_past_errors=True, track=bar, efficiency=efficiency, engine=engine)
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
@@ -96,29 +87,13 @@ def _refused(report: Report, form: str, as_json: bool) -> int:
     return BAD_INPUT
 
 
-def _draft(files: tuple[str, ...], out: str | None, in_place: bool, as_json: bool) -> int:
-    """Every copy is made before the first is written, and each is written whole or not at all; the list of drafts is the result."""
-    from symroof.claims.draft.drafted_files import as_json as object_of
-    from symroof.claims.draft.drafted_files import drafted_files
-    from symroof.output_files import write_atomic
-    from symroof.report.drafts_text import drafts_text
-
-    made = drafted_files(files, STANDARD_OUTPUT if out == "-" else out, in_place)
-    for copy in made:
-        write_atomic(copy.goal, copy.content)
-    say(json_text(object_of(made)) if as_json else "\n\n".join(map(drafts_text, made)), err=out == "-")
-    return 0
-
-
-def _check_options(form: str, fix: bool, draft: bool, strict: bool, out: str | None, in_place: bool, as_json: bool) -> None:
+def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_json: bool) -> None:
     if as_json and form != "text":
         raise click.UsageError("--json and --format cannot be used together")
-    if draft and (fix or strict or form != "text"):
-        raise click.UsageError("--draft does not check claims; it cannot be combined with --fix, --format or --strict")
-    if (out is not None or in_place) and not (fix or draft):
-        raise click.UsageError("-o and --in-place need --fix or --draft")
-    if fix and out == "-":
-        raise click.UsageError("--fix writes a file; with --draft alone - is standard output")
+    if (out is not None or in_place) and not fix:
+        raise click.UsageError("-o and --in-place need --fix")
+    if out == "-":
+        raise click.UsageError("--fix writes a file, not standard output")
     if out is not None and in_place:
         raise click.UsageError("-o and --in-place cannot be used together")
 

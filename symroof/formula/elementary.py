@@ -8,7 +8,7 @@ They stand in a formula by SymPy's own names. The grammars of text and LaTeX hav
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, lru_cache
 from typing import Any
@@ -25,21 +25,6 @@ IN_NUMPY = {
 
 class NoRealValue(ArithmeticError):
     """A function that has no real value at a point, or no slope."""
-
-
-class Table(dict[str, Any]):
-    """What stands for each function of the grammar, and for any other function what SymPy has.
-
-    >>> Table({"exp": abs}, lambda name: name.upper())["sin"]
-    'SIN'
-    """
-
-    def __init__(self, known: Mapping[str, Any], other: Callable[[str], Any]) -> None:
-        super().__init__(known)
-        self.other = other
-
-    def __missing__(self, function: str) -> Any:
-        return self.other(function)
 
 
 def of_sympy(function: str) -> Any:

@@ -1,12 +1,15 @@
 """The value of a formula, exactly, for any number type that can add, multiply and compare.
 
-Fractions give exact values, :class:`~symroof.formula.dual.Dual` gives slopes, floats give speed; the walk is the same.
+A formula is printed once as a Python function (:mod:`symroof.formula.source`) and run over whatever numbers there are: fractions give
+exact values, :class:`~symroof.formula.dual.Dual` slopes, :class:`~symroof.formula.piecewise.Piecewise` sums over steps at once.
 Roots, logarithms, exponentials and powers that are no longer rational are taken to 40 digits.
 """
 
+import itertools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from decimal import Decimal, DivisionByZero, InvalidOperation, Overflow, localcontext
 from fractions import Fraction
 from functools import lru_cache
@@ -15,13 +18,12 @@ from typing import Any, Protocol
 from symroof.formula import elementary
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
+from symroof.formula.source import Source, python
+from symroof.formula.tree import Tree
 
 DIGITS = 40
 LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
 MOST_TERMS = 20_000
-TERMS = "~terms"
-"""Beside the indices of sums, the terms of all sums that one stands in: those of a sum of sums multiply."""
 FURTHEST_POWER_OF_TEN = 1_000
 """Powers beyond it are no numbers of this field; those below its inverse are told apart by their order alone."""
 
@@ -43,156 +45,34 @@ class Environment(Protocol):
 
 
 def evaluate(tree: Tree, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
-    """The value of a formula; ``index`` holds the running indices of enclosing sums."""
-    return RULES[type(tree)](tree, env, {} if index is None else index)
+    """The value of a formula; ``index`` holds the values of names that stand for themselves, such as the index of a sum.
+
+    >>> from symroof.formula.parse import parse
+    >>> class Numbers(dict):
+    ...     value = dict.__getitem__
+    >>> evaluate(parse("max(a, 2)*x/3"), Numbers(a=Fraction(1)), {"x": Fraction(6)})
+    Fraction(4, 1)
+    """
+    return compiled(tree, tuple(index))(env, *index.values()) if index else compiled(tree)(env)
 
 
-class Shared(dict[str, Any]):
-    """An ``index`` that remembers the values of parts: of formulas that are evaluated with it, each part that they share is worked out once."""
+@lru_cache(maxsize=32768)
+def compiled(tree: Tree, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
+    """A formula as a Python function of an environment and of its ``bound`` names, for any exact kind of number.
 
-    def __init__(self, index: Mapping[str, Any]) -> None:
-        super().__init__(index)
-        self.parts: dict[Tree, Any] = {}
-
-
-def _exact(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
-    """The value of a part for what it stands in: a fraction as its numerator and denominator, in lowest terms; any other number as it is."""
-    kind = type(node)
-    if kind is Name:  # most parts are names
-        name = node.name  # type: ignore[union-attr]
-        value = bound[name] if name in bound else env.value(name)
-    elif kind is Num:
-        value = node.value  # type: ignore[union-attr]
-    elif type(bound) is Shared:
-        known = bound.parts.get(node)
-        if known is None:
-            known = bound.parts[node] = _part(node, env, bound)
-        return known
-    else:
-        return _part(node, env, bound)
-    return value.as_integer_ratio() if type(value) is Fraction else value
+    >>> from symroof.formula.parse import parse
+    >>> compiled(parse("x*x/3"), ("x",))(None, Fraction(6))
+    Fraction(12, 1)
+    """
+    return function(python(tree, bound), EXACT)
 
 
-def _part(node: Tree, env: Environment, bound: Mapping[str, Any]) -> Any:
-    part = PARTS.get(type(node))
-    if part is not None:
-        return part(node, env, bound)
-    return _ratio(RULES[type(node)](node, env, bound))
-
-
-def _number(part: Any) -> Any:
-    """A number that :func:`_exact` gives, as one that can be calculated with."""
-    if type(part) is not tuple:
-        return part
-    number = object.__new__(Fraction)  # its own constructor would look for common factors again, and takes as long as the rest of a sum
-    number._numerator, number._denominator = part  # type: ignore[attr-defined]
-    return number
-
-
-def _sum(node: Add, env: Environment, bound: Mapping[str, Any]) -> Any:
-    """A sum; fractions over one denominator, reduced once at the end."""
-    over, under, rest = 0, 1, None
-    for term in node.terms:
-        value = _exact(term, env, bound)
-        if rest is not None:
-            rest = rest + _number(value)
-        elif type(value) is tuple:
-            numerator, denominator = value
-            if denominator == under:
-                over += numerator
-            else:
-                over, under = over * denominator + numerator * under, under * denominator
-        else:
-            rest = value if over == 0 and term is node.terms[0] else Fraction(over, under) + value
-    return _lowest(over, under) if rest is None else rest
-
-
-def _product(node: Mul, env: Environment, bound: Mapping[str, Any]) -> Any:
-    """A product; fractions reduced once at the end. Zero ends it: no links means no time on them, whatever their bandwidth would be."""
-    over, under = 1, 1
-    rest: Any = None
-    for factor in node.factors:
-        value = _exact(factor, env, bound)
-        if type(value) is tuple and type(rest) is not float:
-            numerator, denominator = value
-            if not numerator:
-                return value
-            over, under = over * numerator, under * denominator
-        elif rest is None:
-            over, under, rest = 1, 1, value if over == under else Fraction(over, under) * value
-        else:
-            rest = rest * _number(value)
-            if isinstance(rest, Fraction) and rest == 0:
-                return rest
-    if rest is None:
-        return _lowest(over, under)
-    return rest if over == under else rest * Fraction(over, under)  # what has a slope or pieces is multiplied by all numbers at once
-
-
-def _quotient(node: Div, env: Environment, bound: Mapping[str, Any]) -> Any:
-    """A quotient; of two fractions reduced once."""
-    over, under = _exact(node.over, env, bound), _exact(node.under, env, bound)
-    if type(over) is tuple and type(under) is tuple and under[0]:
-        return _lowest(over[0] * under[1], over[1] * under[0])
-    return divide(_number(over), _number(under))
-
-
-def _negative(node: Neg, env: Environment, bound: Mapping[str, Any]) -> Any:
-    value = _exact(node.arg, env, bound)
-    return (-value[0], value[1]) if type(value) is tuple else -value
-
-
-def _of_arguments(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
-    """A function of its arguments; the largest, the least and the rounded of fractions are found on numerators and denominators."""
-    name = node.function
-    if name == "of_largest":
-        return _ratio(_chosen(node, env, bound))
-    args = [_exact(arg, env, bound) for arg in node.args]
-    if name in EXTREMES and all(type(arg) is tuple for arg in args):
-        best, larger = args[0], name == "max"
-        for arg in args[1:]:
-            difference = arg[0] * best[1] - best[0] * arg[1]
-            if difference > 0 if larger else difference < 0:
-                best = arg
-        return best
-    if name in ROUNDINGS and type(args[0]) is tuple:
-        over, under = args[0]
-        return (-(-over // under) if name == "ceil" else over // under), 1
-    return _ratio(FUNCTIONS[name]([_number(arg) for arg in args]))
-
-
-EXTREMES, ROUNDINGS = frozenset({"max", "min"}), frozenset({"ceil", "floor"})
-
-
-def _ratio(value: Any) -> Any:
-    """A value as :func:`_exact` gives it."""
-    return value.as_integer_ratio() if type(value) is Fraction else value
-
-
-def _lowest(over: int, under: int) -> tuple[int, int]:
-    """A fraction in lowest terms, its denominator positive."""
-    if under == 1:
-        return over, under
-    common = math.gcd(over, under) if under > 0 else -math.gcd(over, under)
-    return over // common, under // common
-
-
-PARTS: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
-    Add: _sum,
-    Mul: _product,
-    Div: _quotient,
-    Neg: _negative,
-    Call: _of_arguments,
-}
-"""What calculates with numerators and denominators: no fraction is made of what another part takes apart again."""
-
-
-def _chosen(node: Call, env: Environment, bound: Mapping[str, Any]) -> Any:
-    """Of pairs (key, value) the value whose key is largest, the others unevaluated; a tie goes to the first."""
-    keys = [evaluate(key, env, bound) for key in node.args[::2]]
-    if any(isinstance(key, Piecewise) for key in keys):
-        raise NotPolynomial("a choice by the index of a sum")
-    return evaluate(node.args[place_chosen(keys)], env, bound)
+def function(source: Source, functions: Mapping[str, Any]) -> Callable[..., Any]:
+    """The function that a source is, of numbers for which these are its functions."""
+    space: dict[str, Any] = {**functions, **source.constants}
+    exec(compile(source.text, "<formula>", "exec"), space)  # the text is printed by symroof: names stand in it as quoted keys alone
+    made: Callable[..., Any] = space["formula"]
+    return made
 
 
 def place_chosen(keys: list[Any]) -> int:
@@ -204,21 +84,17 @@ def place_chosen(keys: list[Any]) -> int:
     return 2 * keys.index(max(keys)) + 1
 
 
-RULES: dict[type, Callable[[Any, Environment, Mapping[str, Any]], Any]] = {
-    Num: lambda node, env, bound: node.value,
-    Name: lambda node, env, bound: bound[node.name] if node.name in bound else env.value(node.name),
-    Neg: lambda node, env, bound: _number(_negative(node, env, bound)),
-    Add: lambda node, env, bound: _number(_sum(node, env, bound)),
-    Mul: lambda node, env, bound: _number(_product(node, env, bound)),
-    Div: lambda node, env, bound: _number(_quotient(node, env, bound)),
-    Pow: lambda node, env, bound: power(evaluate(node.base, env, bound), evaluate(node.exponent, env, bound)),
-    Call: lambda node, env, bound: _number(_of_arguments(node, env, bound)),
-    Total: lambda node, env, bound: _total(node.body, node.index, evaluate(node.first, env, bound), evaluate(node.last, env, bound), env, bound),
-    At: lambda node, env, bound: env.at(node.name, {key: evaluate(value, env, bound) for key, value in node.changes}),
-    Compare: lambda node, env, bound: RELATIONS[node.operator](evaluate(node.left, env, bound), evaluate(node.right, env, bound)),
-    Largest: lambda node, env, bound: max(node.arms, key=lambda arm: evaluate(arm[1], env, bound))[0],
-}
-"""How each kind of node gets its value from those below it."""
+def _of_largest(*pairs: tuple[Any, Callable[[], Any]]) -> Any:
+    """Of pairs (key, value) the value whose key is largest, the others unevaluated; a tie goes to the first."""
+    keys = [key for key, _ in pairs]
+    if any(isinstance(key, Piecewise) for key in keys):
+        raise NotPolynomial("a choice by the index of a sum")
+    return pairs[keys.index(max(keys))][1]()
+
+
+def _largest(*arms: tuple[str, Any]) -> str:
+    """The label of the largest arm; a tie goes to the arm named first."""
+    return max(arms, key=lambda arm: arm[1])[0]
 
 
 @lru_cache(maxsize=65536)
@@ -295,12 +171,12 @@ def _log2_of(x: Fraction) -> float:
     return math.log2(x.numerator) - math.log2(x.denominator)
 
 
-def _sqrt(args: list[Any]) -> Any:
-    (x,) = args
+def sqrt(x: Any) -> Any:
+    """A square root: exact where it is rational, else to 40 digits."""
     if isinstance(x, float):
         return math.sqrt(x)
     if isinstance(x, Dual):
-        root = _sqrt([x.value])
+        root = sqrt(x.value)
         return Dual(root, x.slope / (2 * root))
     if isinstance(x, Piecewise):
         raise NotPolynomial("a root of the index of a sum")
@@ -312,12 +188,11 @@ def _sqrt(args: list[Any]) -> Any:
     return _rounded(Decimal.sqrt, x)
 
 
-def _log(args: list[Any]) -> Any:
-    (x,) = args
+def _log(x: Any) -> Any:
     if isinstance(x, float):
         return math.log(x)
     if isinstance(x, Dual):
-        return Dual(_log([x.value]), x.slope / x.value)
+        return Dual(_log(x.value), x.slope / x.value)
     if isinstance(x, Piecewise):
         raise NotPolynomial("a logarithm of the index of a sum")
     if x <= 0:
@@ -325,12 +200,11 @@ def _log(args: list[Any]) -> Any:
     return _rounded(Decimal.ln, x)
 
 
-def _log2(args: list[Any]) -> Any:
-    (x,) = args
+def _log2(x: Any) -> Any:
     if isinstance(x, float):
         return math.log2(x)
     if isinstance(x, Dual):
-        return Dual(_log2([x.value]), x.slope / (x.value * _rounded(Decimal.ln, Fraction(2))))
+        return Dual(_log2(x.value), x.slope / (x.value * _rounded(Decimal.ln, Fraction(2))))
     if isinstance(x, Piecewise):
         raise NotPolynomial("a logarithm of the index of a sum")
     if x <= 0:
@@ -347,19 +221,18 @@ def _binary_logarithm(x: Decimal) -> Decimal:
     return x.ln() / Decimal(2).ln()
 
 
-def _exp(args: list[Any]) -> Any:
-    (x,) = args
+def _exp(x: Any) -> Any:
     if isinstance(x, float):
         return math.exp(x)
     if isinstance(x, Dual):
-        value = _exp([x.value])
+        value = _exp(x.value)
         return Dual(value, value * x.slope)
     if isinstance(x, Piecewise):
         raise NotPolynomial("an exponential of the index of a sum")
     return _rounded(Decimal.exp, x) or _next_to_nothing(-x * Fraction(math.log10(math.e))) if x else Fraction(1)
 
 
-def _extreme(args: list[Any], larger: bool) -> Any:
+def _extreme(args: Sequence[Any], larger: bool) -> Any:
     pieces = [arg for arg in args if isinstance(arg, Piecewise)]
     if not pieces:
         return max(args) if larger else min(args)
@@ -369,83 +242,110 @@ def _extreme(args: list[Any], larger: bool) -> Any:
     return best
 
 
-def _whole(args: list[Any], up: bool) -> Any:
-    (x,) = args
+def _whole(x: Any, up: bool) -> Any:
     if isinstance(x, Piecewise):
         first, last = x.range
         if last - first >= MOST_TERMS:  # a sum of more terms has a value over arrays only where it has a closed form for any number of them
             raise NotPolynomial("a rounding of the index of a sum")
         return x.rounded(up)
     if isinstance(x, Dual):
-        return Dual(_whole([x.value], up), Fraction(0))
+        return Dual(_whole(x.value, up), Fraction(0))
     whole = math.ceil(x) if up else math.floor(x)
     return float(whole) if isinstance(x, float) else Fraction(whole)
 
 
-def _of_sympy(function: str) -> Any:
-    """A function that the grammar has not, of exact numbers, floats, or numbers that carry their slopes."""
+def _rounded_quotient(over: Any, under: Any, up: bool) -> Any:
+    """A quotient rounded to a whole number."""
+    return _whole(over if under == 1 else divide(over, under), up)
 
-    def of(args: Sequence[Any]) -> Any:
-        if any(isinstance(arg, Piecewise) for arg in args):
-            raise NotPolynomial(f"{function}() of the index of a sum")
-        if any(isinstance(arg, float) for arg in args):
-            return float(elementary.over_arrays(function)(*args))
-        plain = [arg.value if isinstance(arg, Dual) else Fraction(arg) for arg in args]
-        moving = [(i, arg.slope) for i, arg in enumerate(args) if isinstance(arg, Dual)]
-        try:
-            value = elementary.value(function, *plain)
-            return Dual(value, sum((own * elementary.slope_at(function, i, *plain) for i, own in moving), Fraction(0))) if moving else value
-        except elementary.NoRealValue as error:
-            raise NoValue(str(error)) from None
 
-    return of
+def _elementary(function: str, *args: Any) -> Any:
+    """A function or constant that SymPy has and the grammar has not, of exact numbers, floats, or numbers that carry their slopes."""
+    if any(isinstance(arg, Piecewise) for arg in args):
+        raise NotPolynomial(f"{function}() of the index of a sum")
+    if any(isinstance(arg, float) for arg in args):
+        return float(elementary.over_arrays(function)(*args))
+    plain = [arg.value if isinstance(arg, Dual) else Fraction(arg) for arg in args]
+    moving = [(i, arg.slope) for i, arg in enumerate(args) if isinstance(arg, Dual)]
+    try:
+        value = elementary.value(function, *plain)
+        return Dual(value, sum((own * elementary.slope_at(function, i, *plain) for i, own in moving), Fraction(0))) if moving else value
+    except elementary.NoRealValue as error:
+        raise NoValue(str(error)) from None
 
 
 NUMBER_PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
 
-KNOWN: dict[str, Any] = {
-    "max": lambda args: _extreme(args, True),
-    "min": lambda args: _extreme(args, False),
-    "ceil": lambda args: _whole(args, True),
-    "floor": lambda args: _whole(args, False),
-    "sqrt": _sqrt,
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "max": lambda *args: _extreme(args, True),
+    "min": lambda *args: _extreme(args, False),
+    "ceil": lambda over, under=1: _rounded_quotient(over, under, True),
+    "floor": lambda over, under=1: _rounded_quotient(over, under, False),
+    "sqrt": sqrt,
     "log2": _log2,
     "log": _log,
     "exp": _exp,
-    "pi": lambda args: NUMBER_PI,
+    "pi": lambda: NUMBER_PI,
+    "elementary": _elementary,
 }
-FUNCTIONS = elementary.Table(KNOWN, _of_sympy)
-"""Functions of lists of numbers: those of the grammar, and any other that SymPy has."""
 
 RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
 
 
-def _geometric(ratio: Any, first: Any, last: Any) -> Any:
+def _geometric(first: Any, last: Any, ratio: Any) -> Any:
     """A sum of powers of one ratio: its closed form goes on between whole numbers, where a solver may look."""
+    _check_ends(first, last)
+    if last < first:
+        return Fraction(0)
     if ratio == 1:
         return last - first + 1
     return divide(power(ratio, first) - power(ratio, last + 1), 1 - ratio)
 
 
-def _total(body: Tree, name: str, first: Any, last: Any, env: Environment, bound: Mapping[str, Any]) -> Any:
+def _check_ends(first: Any, last: Any) -> None:
     if isinstance(last, Dual) or isinstance(first, Dual):
         raise NoValue("the slope of a sum in the number of its terms")
-    if any(isinstance(value, Piecewise) for value in (first, last, *bound.values())):
+    if isinstance(last, Piecewise) or isinstance(first, Piecewise):
         raise NotPolynomial("a sum that moves with the index of another")
+
+
+_indices = itertools.count(1)
+_terms: ContextVar[int] = ContextVar("terms", default=1)
+"""The terms of all sums that one stands in: those of a sum of sums multiply."""
+
+
+def _total(body: Callable[[Any], Any], first: Any, last: Any) -> Any:
+    """The sum of a body over every whole index from first to last: piece by piece in closed form, or term by term."""
+    _check_ends(first, last)
     if last < first:
         return Fraction(0)
-    if isinstance(body, Pow) and body.exponent == Name(name) and name not in names(body.base):
-        return _geometric(evaluate(body.base, env, bound), first, last)
     if first != int(first) or last != int(last):
         raise NoValue(f"a sum from {first} to {last}: both must be whole numbers")
     start, end = int(first), int(last)
     if start == end:  # a prompt read in one chunk
-        return evaluate(body, env, {**bound, name: Fraction(start)})
+        return body(Fraction(start))
+    index = Piecewise.index(start, end, next(_indices))
     try:
-        value = evaluate(body, env, {**bound, name: Piecewise.index(start, end)})
-        return value.total() if isinstance(value, Piecewise) else value * (end - start + 1)
+        value = body(index)
+        return value.total() if isinstance(value, Piecewise) and value.of == index.of else value * (end - start + 1)
     except NotPolynomial:
-        terms = (end - start + 1) * bound.get(TERMS, 1)
+        terms = (end - start + 1) * _terms.get()
         if terms > MOST_TERMS:
             raise NoValue(f"a sum of {terms} terms that has no closed form") from None
-        return sum((evaluate(body, env, {**bound, TERMS: terms, name: Fraction(j)}) for j in range(start, end + 1)), Fraction(0))
+        outer = _terms.set(terms)
+        try:
+            return sum((body(Fraction(j)) for j in range(start, end + 1)), Fraction(0))
+        finally:
+            _terms.reset(outer)
+
+
+EXACT: dict[str, Callable[..., Any]] = {
+    **FUNCTIONS,
+    "div": divide,
+    "pow": power,
+    "of_largest": _of_largest,
+    "largest": _largest,
+    "geometric": _geometric,
+    "total": _total,
+}
+"""What the functions in the source of a formula are over exact numbers: fractions, those that carry slopes, polynomials in an index, and floats."""

@@ -10,6 +10,7 @@ Fraction(61, 1)
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -33,14 +34,16 @@ class Piecewise:
     """Pieces ``(first, last, coefficients)`` that cover a range of whole numbers without gaps."""
 
     pieces: Pieces
+    of: int = 0
+    """Which index it is a polynomial in, where there may be several; 0 in any."""
 
     @classmethod
-    def index(cls, first: int, last: int) -> Piecewise:
-        return cls(((first, last, (Fraction(0), Fraction(1))),))
+    def index(cls, first: int, last: int, of: int = 0) -> Piecewise:
+        return cls(((first, last, (Fraction(0), Fraction(1))),), of)
 
     @classmethod
-    def constant(cls, value: Any, first: int, last: int) -> Piecewise:
-        return cls(((first, last, (value,)),))
+    def constant(cls, value: Any, first: int, last: int, of: int = 0) -> Piecewise:
+        return cls(((first, last, (value,)),), of)
 
     @property
     def range(self) -> tuple[int, int]:
@@ -50,15 +53,18 @@ class Piecewise:
     def _aligned(self, other: Any) -> list[tuple[int, int, Coefficients, Coefficients]]:
         if not isinstance(other, Piecewise):
             return [(a, b, p, (other,)) for a, b, p in self.pieces]
-        if self.range != other.range:
+        if self.of != other.of or self.range != other.range:
             raise NotPolynomial("two indices at once")
         return list(_both(self.pieces, other.pieces))
 
     def __add__(self, other: Any) -> Piecewise:
-        return Piecewise(tuple((a, b, _add(p, q)) for a, b, p, q in self._aligned(other)))
+        return self._of(tuple((a, b, _add(p, q)) for a, b, p, q in self._aligned(other)))
 
     def __mul__(self, other: Any) -> Piecewise:
-        return Piecewise(tuple((a, b, _times(p, q)) for a, b, p, q in self._aligned(other)))
+        return self._of(tuple((a, b, _times(p, q)) for a, b, p, q in self._aligned(other)))
+
+    def _of(self, pieces: Pieces) -> Piecewise:
+        return Piecewise(pieces, self.of)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -75,15 +81,15 @@ class Piecewise:
         if isinstance(other, Piecewise):
             if any(len(p) > 1 and any(c != 0 for c in p[1:]) for _, _, p in other.pieces):
                 raise NotPolynomial("division by the index of a sum")
-            other = Piecewise(tuple((a, b, (1 / p[0],)) for a, b, p in other.pieces))
+            other = other._of(tuple((a, b, (1 / p[0],)) for a, b, p in other.pieces))
             return self.__mul__(other)
-        return Piecewise(tuple((a, b, tuple(c / other for c in p)) for a, b, p in self.pieces))
+        return self._of(tuple((a, b, tuple(c / other for c in p)) for a, b, p in self.pieces))
 
     def __rtruediv__(self, other: Any) -> Piecewise:
-        return Piecewise.constant(other, self.pieces[0][0], self.pieces[-1][1]) / self
+        return Piecewise.constant(other, *self.range, self.of) / self
 
     def __pow__(self, exponent: int) -> Piecewise:
-        result = Piecewise.constant(Fraction(1), self.pieces[0][0], self.pieces[-1][1])
+        result = Piecewise.constant(Fraction(1), *self.range, self.of)
         for _ in range(exponent):
             result = result * self
         return result
@@ -102,7 +108,7 @@ class Piecewise:
             for start, end in _constant_sign(difference, a, b):
                 first_wins = (_at(difference, start) > 0) == larger
                 pieces.append((start, end, p if first_wins else q))
-        return Piecewise(tuple(pieces))
+        return self._of(tuple(pieces))
 
     def rounded(self, up: bool) -> Piecewise:
         """The piecewise line rounded to whole numbers: constant from one step to the next.
@@ -119,7 +125,7 @@ class Piecewise:
         if TERMS_PER_STEP * (steps - len(lines)) > last - first:
             raise NotPolynomial("a rounding of the index of a sum")
         sign = -1 if up else 1  # rounded up is minus its negative rounded down
-        return Piecewise(
+        return self._of(
             tuple((a, b, (Fraction(sign * step),)) for first, last, c, slope in lines for a, b, step in _steps(sign * c, sign * slope, first, last))
         )
 
@@ -128,7 +134,7 @@ class Piecewise:
         result: Any = Fraction(0)
         for first, last, coefficients in self.pieces:
             for power, coefficient in enumerate(coefficients):
-                result = result + coefficient * (_power_sum(last, power) - _power_sum(first - 1, power))
+                result = result + coefficient * (power_sum(Fraction(last), power) - power_sum(Fraction(first - 1), power))
         return result
 
 
@@ -187,13 +193,17 @@ def _at(p: Coefficients, index: int) -> Any:
     return value
 
 
-def _power_sum(n: int, power: int) -> int:
-    """``1**power + ... + n**power`` (and its polynomial continuation to 0 and below), by telescoping."""
-    sums: list[int] = []
+def power_sum(n: Any, power: int) -> Any:
+    """``1**power + ... + n**power`` (and its polynomial continuation to 0 and below), by telescoping; ``n`` may be an array.
+
+    >>> power_sum(Fraction(4), 2), power_sum(Fraction(-1), 0)
+    (Fraction(30, 1), Fraction(-1, 1))
+    """
+    sums: list[Any] = []
     for p in range(power + 1):
         known = sum(comb(p + 1, i) * sums[i] for i in range(p))
-        sums.append(((n + 1) ** (p + 1) - 1 - known) // (p + 1))  # whole: it counts
-    return sums[power] - (1 if power == 0 else 0)
+        sums.append(((n + 1) ** (p + 1) - 1 - known) / (p + 1))
+    return sums[power]
 
 
 def _constant_sign(p: Coefficients, first: int, last: int) -> list[tuple[int, int]]:
@@ -237,8 +247,4 @@ def _first_change(p: Coefficients, start: int, end: int) -> int | None:
     positive = _at(p, start) > 0
     if (_at(p, end) > 0) == positive:
         return None
-    low, high = start, end
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if (_at(p, middle) > 0) == positive else (low, middle)
-    return high
+    return start + bisect_left(range(start, end), True, key=lambda index: (_at(p, index) > 0) != positive)

@@ -45,22 +45,6 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree if all(map(is_, after, before)) else OVER[type(tree)](tree, after)
 
 
-def with_children(tree: Tree, after: tuple[Tree, ...]) -> Tree:
-    """The same node over other children and not tidied, so that what has no value still has none (``0/x``); the node itself where none differs."""
-    if all(map(is_, after, CHILDREN[type(tree)](tree))):
-        return tree
-    match tree:
-        case Add() | Mul():
-            return type(tree)(after)
-        case Neg() | Div() | Pow():
-            return type(tree)(*after)
-        case Call(function, _):
-            return Call(function, after)
-        case Total(_, index, _, _):
-            return Total(after[0], index, *after[1:])
-    return OVER[type(tree)](tree, after)
-
-
 def straight(tree: Tree) -> Tree | None:
     """What a floor or a rounding is of: ``x`` of ``max(x, 0)``, or another plain number, and of ``ceil(x)``; None of anything else.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,7 +102,7 @@ class _Load:
     def broken(self, name: str, points: Array) -> dict[str, Array]:
         """For each metric, where one input at these values breaks its limit."""
         inputs = {**self.now, name: points}
-        columns = self.function.few(*inputs.values(), self.batch(inputs, points.shape))
+        columns = self.function.codes(*inputs.values(), self.batch(inputs, points.shape))
         limits = (limit for _, limit in self.limits.values())
         return {metric: ~_within(column, limit) for metric, column, limit in zip(self.limits, columns, limits, strict=True)}
 
@@ -115,7 +116,7 @@ class _Batch:
         self.step: Compiled | None = compile([ITL], [*names, "batch"], answers) if limit < math.inf else None
 
     def __call__(self, inputs: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
-        high = np.floor(np.clip(np.broadcast_to(self.capacity.few(*inputs.values())[0], shape), 1, self.most))
+        high = np.floor(np.clip(np.broadcast_to(self.capacity.codes(*inputs.values())[0], shape), 1, self.most))
         if self.step is None or self._in_time(inputs, high).all():
             return np.asarray(high)
         low = np.ones(shape)  # at least one decodes, in time or not
@@ -127,7 +128,7 @@ class _Batch:
 
     def _in_time(self, inputs: Mapping[str, Any], batch: Array) -> Array:
         assert self.step is not None
-        return _within(self.step.few(*inputs.values(), batch)[0], self.limit)
+        return _within(self.step.codes(*inputs.values(), batch)[0], self.limit)
 
 
 def _within(metric: Array, limit: float) -> Array:
@@ -148,16 +149,13 @@ def expected_copies(run: Run) -> int:
     """
     if "dp" not in dict(run.changes) or not run.slow:
         return run.copies
-    low, high = 0, run.copies
     changes = dict(run.changes) | {"batch": expected_batch(run)}
-    while high - low > 1:
-        middle = (low + high) // 2
-        there = varied(run.own, **{**changes, "dp": middle})
-        if not late_from_arrival(there) and all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed):
-            high = middle
-        else:
-            low = middle
-    return high
+
+    def enough(copies: int) -> bool:
+        there = varied(run.own, **{**changes, "dp": copies})
+        return not late_from_arrival(there) and all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed)
+
+    return 1 + bisect_left(range(1, run.copies), True, key=enough)
 
 
 def expected_batch(run: Run) -> int:

@@ -165,7 +165,7 @@ class Group:
     def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
         """Quantities at a batch and a number of copies of each configuration, or at several of each, those of one in a row."""
         arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *(self._for_each(number, batch) for number in numbers)]
-        return dict(zip(names, compiled.few(*arguments), strict=True))
+        return dict(zip(names, compiled.codes(*arguments), strict=True))
 
     def _for_each(self, of_each: Array, places: Array) -> Array:
         """A number of each configuration as often as there are places for each."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
 
-from symroof.formula.evaluate import FUNCTIONS
+from symroof.formula.evaluate import sqrt
 
 Numbers = dict[int, Fraction]
 """Power -> exact coefficient."""
@@ -48,7 +48,7 @@ def _quadratic(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
     discriminant = b * b - 4 * a * c
     if discriminant < 0:
         return []
-    root = FUNCTIONS["sqrt"]([discriminant])
+    root = sqrt(discriminant)
     q = -(b + root) / 2 if b >= 0 else (root - b) / 2
     return [q / a, c / q]
 

@@ -455,9 +455,9 @@ class Case(Recall):
         """The first name of a formula that is a truth or a label, which no formula can calculate with."""
         return next((name for name in sorted(names(tree)) if isinstance(self.stands_for(name, complete=False), (Compare, Largest))), None)
 
-    def evaluate(self, tree: Tree) -> Any:
-        """The value of any formula over this case's names."""
-        return evaluate(tree, self)
+    def evaluate(self, tree: Tree, at: Mapping[str, Any] | None = None) -> Any:
+        """The value of any formula over this case's names, some of which may be set ``at`` other values in this formula alone."""
+        return evaluate(tree, self, at)
 
     def moving(self, *inputs: str) -> Case:
         """The same case with some inputs moving: its values carry their slopes, of several inputs one for each."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from symroof.formula.tree import Slope, Tree
 from symroof.theory.quantity import Quantity
+from symroof.theory.recall import Recall
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ OWN = "defined"
 
 
 @dataclass(frozen=True)
-class Declarations:
+class Declarations(Recall):
     """What one study declares; every name in it is none of the engine's.
 
     Attributes:

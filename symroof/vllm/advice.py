@@ -2,6 +2,7 @@
 
 import math
 import shlex
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -203,12 +204,11 @@ def _in_time(sequences: Advice, study: Study) -> tuple[Advice, Study]:
 
     if "ttft" not in study.first.targets or not late(allowed) or late(1):
         return sequences, study
-    low, high = 1, allowed
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if late(middle) else (middle, high)
-    because = f"{sequences.because}; no more than {low:,}{' of each rank' if ranks > 1 else ''}, which leave a chunk that reads a prompt within the TTFT target"
-    return replace(sequences, value=str(low), because=because), with_values(study, batch=low * ranks)
+    most = 1 + bisect_left(range(2, allowed), True, key=late)
+    because = (
+        f"{sequences.because}; no more than {most:,}{' of each rank' if ranks > 1 else ''}, which leave a chunk that reads a prompt within the TTFT target"
+    )
+    return replace(sequences, value=str(most), because=because), with_values(study, batch=most * ranks)
 
 
 def _on_their_way(study: Study, batch: int) -> str:

@@ -10,7 +10,6 @@ from symroof.analysis.posed import Posed
 from symroof.analysis.solution import trees
 from symroof.analysis.solve import solve
 from symroof.api import Study
-from symroof.arrays.lower import Builder
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 
@@ -73,21 +72,17 @@ def counted(monkeypatch, owner, name):
     return calls
 
 
-def test_corners_that_need_a_scan_are_scanned_together_and_lowered_once(monkeypatch):
-    """In the middle of the ranges all steps of a response are of one kind and there is a closed form; at two corners they are of both.
-
-    Equations whose unknown is a plain number share what is lowered: the second one lowers no more.
-    """
+def test_corners_that_need_a_scan_are_scanned_together(monkeypatch):
+    """In the middle of the ranges all steps of a response are of one kind and there is a closed form; at two corners they are of both."""
     case = {name: value for name, value in WINDOWED.items() if name not in LOAD}
     answers, at_ends = ranged(case, LOAD), alone(case, LOAD)
-    lowered, scanned = counted(monkeypatch, Builder, "value"), counted(monkeypatch, Posed, "scanned_in")
+    scanned = counted(monkeypatch, Posed, "scanned_in")
     for i, unknown in enumerate(("mem_bandwidth", "peak_flops")):
         solution = solve("sustained_itl = itl_target", answers, unknown)
         assert solution.method == "closed_form"
         together = at_corners(solution)
-        assert (len(lowered), [len(cases) for (cases,) in scanned]) == (0 if i else 2, [2] * (i + 1))
+        assert [len(cases) for (cases,) in scanned] == [2] * (i + 1)
         expected = [solve("sustained_itl = itl_target", each, unknown) for each in at_ends]
-        lowered.clear()
         assert sorted(each.method for each in expected) == ["closed_form"] * 2 + ["numeric"] * 2
         for here, there in zip(together, expected, strict=True):
             assert len(here) == len(there.values) == 1

@@ -5,9 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.rough_difference import RoughDifferences
+from symroof.analysis.rough_difference import RoughDifferences, in_floats
 from symroof.api import Study
-from symroof.arrays.exact_fallback import in_floats
 from symroof.formula.parse import parse
 
 ROOFS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}

@@ -10,11 +10,8 @@ import numpy as np
 import pytest
 
 import symroof as sr
-from symroof.arrays.graph import Graph
-from symroof.arrays.values import exact
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.formula.polynomial import constant, plus, power_of
 
 from .numpy_walk import Walk
 
@@ -276,13 +273,3 @@ def test_an_input_nobody_gave_matters_only_where_it_does():
     assert np.isnan(itl[1]).all() and (bound[1] == "").all()
     with pytest.raises(InputError, match="needs link_bandwidth"):
         sr.compile("link_ridge", ["batch"], model="llama-3-8b", hardware="m3-max")
-
-
-def test_a_choice_is_worked_out_exactly_too_and_the_value_that_is_not_chosen_need_not_exist():
-    """Of x and 50 the larger decides between x and 1/(x - 50), which has no value at 50, where the first is chosen."""
-    graph = Graph(("x",))
-    x = power_of("x")
-    over = graph.over(constant(Fraction(1)), plus(x, constant(Fraction(-50))))
-    choice = graph.operation("of_largest", x, x, constant(Fraction(50)), over)
-    for point, expected in ((Fraction(98), 98), (Fraction(50), 50), (Fraction(40), Fraction(-1, 10))):
-        assert exact(graph, {"x": point}).form(choice) == expected

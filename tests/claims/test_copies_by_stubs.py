@@ -17,13 +17,12 @@ from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 
 
-def goals(files, out=None, in_place=False, kind="corrected"):
-    return {Path(file).name: str(goal) for file, goal in goals_of(files, out, in_place, kind).items()}
+def goals(files, out=None, in_place=False):
+    return {Path(file).name: str(goal) for file, goal in goals_of(files, out, in_place).items()}
 
 
 def test_where_a_copy_goes(tmp_path):
     assert goals(["d/a.md"]) == {"a.md": "d/a.fixed.md"}
-    assert goals(["d/a.md"], kind="drafted") == {"a.md": "d/a.draft.md"}
     assert goals(["a.md", "b.MD", "c.yaml", "a.md"]) == {"a.md": "a.fixed.md", "b.MD": "b.fixed.MD"}
     assert goals(["d/a.md"], "x.md") == {"a.md": "x.md"}
     assert goals(["d/a.md", "b.tex"], "new/") == {"a.md": "new/a.md", "b.tex": "new/b.tex"}
@@ -34,7 +33,7 @@ def test_where_a_copy_goes(tmp_path):
 @pytest.mark.parametrize(
     ("files", "out", "message", "hint"),
     [
-        (["c.yaml", "d.yaml"], None, "is not a Markdown note; only numbers in notes are corrected or annotated", ""), (["a.md"], "./a.md", "is an original; a copy never replaces one", "--in-place replaces it"),
+        (["c.yaml", "d.yaml"], None, "is not a Markdown note; only numbers in notes are corrected", ""), (["a.md"], "./a.md", "is an original; a copy never replaces one", "--in-place replaces it"),
         (["a.md", "c.yaml"], "c.yaml", "is an original; a copy never replaces one", "--in-place replaces it"), (["a.md", "b.md"], "x.md", "is one file for several notes", "give a folder: -o DIR/"),
         (["d/a.md", "e/a.md"], "new/", "would hold two corrected notes", "take them one at a time"),
     ],
@@ -111,6 +110,16 @@ def test_each_note_has_its_own_claims_and_is_written_where_it_is_asked_for(tmp_p
 def test_a_number_that_is_left_to_its_author(one, reason, copy):
     made = copy(one)
     assert (made.content.decode(), told(made)) == (TEXT, ([], {one.id: reason}))
+
+
+def test_a_number_whose_annotation_is_doubtful_is_never_changed(tmp_path):
+    """Both numbers are half of what the annotations derive; only the one that its author is sure of is changed."""
+    note = tmp_path / "note.md"
+    sentence = "The weights take 8 GB. <!-- symroof: weight_bytes model=llama-3.1-8b weights=fp16{} -->\n"
+    note.write_text(sentence.format(" note='doubtful: weights fp16'") + "\n" + sentence.format(" note='from the model card'"))
+    (made,) = copies(check(str(note)))
+    assert [line[:22] for line in made.content.decode().splitlines()[::2]] == ["The weights take 8 GB.", "The weights take 16 GB"]
+    assert [(one.line, why.partition(":")[0], "not changed" in why) for one, why in made.left] == [(1, "doubtful", True)]
 
 
 def test_a_number_that_other_claims_are_about_too(copy):

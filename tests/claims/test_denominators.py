@@ -118,3 +118,10 @@ def test_words_before_and_behind_a_number(sentence, of):
 def test_digits_of_another_script_are_no_number():
     """Their decimal sign is none here, and a part of a number must not be put right."""
     assert figures("The cache takes \u0661\u0660\u066b\u0667 GB, not 1.34 GB.")[0].digits == "1.34"
+
+
+def test_words_at_the_head_of_a_paragraph_behind_a_comment_count():
+    """131,072 byte a token: 8 requests of 4,096 tokens keep 4.29 GB, each of them an eighth."""
+    text = "<!-- symroof: given model=llama-3-8b prompt=4096 -->\nEach request keeps 537 MB of cache <!-- symroof: kv_cache_bytes batch=8 --> there.\n"
+    (claim,) = check_text(text, "note.md").claims
+    assert claim.verdict == "rounded"

@@ -6,7 +6,6 @@ Llama-3-8B has 8,030,261,248 parameters: 16.06 GB in 16 bits, 8.03 GB in 8, 4.02
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.draft.drafted_files import drafted_files
 from symroof.claims.read import latex_notes
 from symroof.errors import InputError
 
@@ -71,15 +70,6 @@ def test_the_hint_names_a_number_of_the_quantity():
         with pytest.raises(InputError) as caught:
             check_text(f"{CASE}It is fast. % symroof: {annotation}\n", "paper.tex")
         assert caught.value.problems[0].hint == f"name the one it is about: value='{example}'"
-
-
-def test_drafts_of_latex_are_refused_with_what_works(tmp_path):
-    paper = tmp_path / "paper.tex"
-    paper.write_text("It takes 16 GB.")
-    with pytest.raises(InputError) as caught:
-        drafted_files([str(paper)])
-    assert "is not a Markdown note" in caught.value.problems[0].message
-    assert "% symroof:" in caught.value.problems[0].hint
 
 
 def table_of(rows):

@@ -4,11 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from symroof.claims.draft.guess_quantity import numbers
-from symroof.claims.draft.note_blocks import blocks
 from symroof.claims.read import latex_notes
-from symroof.claims.read.markdown import blocks as paragraphs
-from symroof.claims.read.markdown import line_starts, passages, prose_of
+from symroof.claims.read.markdown import blocks, line_starts, passages, prose_of
 from symroof.claims.read.markdown_notes import numbers_of, read_note
 from symroof.claims.read.numbers import figures
 from symroof.claims.read.spelled_arithmetic import of_blocks
@@ -42,22 +39,7 @@ Title
 =====
 Last, é ü 中 3.35 TB/s. <!-- symroof: mem_bandwidth hardware=h100-sxm -->"""
 NOTES = {"odd": ODD, "odd, CRLF": ODD.replace("\n", "\r\n"), "odd, CR": ODD.replace("\n", "\r")}
-NOTES |= {path.stem: path.read_text(encoding="utf-8") for path in sorted((Path(__file__).parent / "drafts").glob("*.md"))}
-PLAIN = {"\r": " ", "\n": " ", "\u00a0": " "}
-
-
-@pytest.mark.parametrize("name", NOTES)
-def test_every_character_of_a_block_is_that_of_the_file(name):
-    """Or a blank where the file has what is no prose; the end of a piece belongs to what is before it."""
-    text = NOTES[name]
-    for block in blocks(text):
-        for i, character in enumerate(block.text):
-            if character != " ":
-                place = block.place(i + 1) - 1
-                assert PLAIN.get(text[place], text[place]) == character
-                assert place in (block.place(i), block.place(i + 1) - 1)
-        for figure in numbers(block):
-            assert text[block.place(figure.start + 1) - 1] == block.text[figure.start]
+NOTES["post"] = (Path(__file__).resolve().parents[2] / "docs" / "blog-post.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", NOTES)
@@ -66,7 +48,7 @@ def test_prose_is_as_long_as_the_file(name):
     prose = prose_of(text)
     assert len(prose) == len(text)
     assert all(one in (" ", other) for one, other in zip(prose, text, strict=True))
-    for start, paragraph in paragraphs(text):
+    for start, paragraph in blocks(text):
         assert prose[start : start + len(paragraph)] == paragraph
 
 
@@ -94,7 +76,7 @@ def test_numbers_and_calculations_stand_where_they_say(name):
         digits = text[figure.start : figure.end]
         assert digits.replace(figure.apart, "").replace(",", ".") == figure.digits.replace(",", "").replace(",", ".") or figure.digits in digits
         assert figure.start < figure.end <= figure.stop <= len(text)
-    for equation in of_blocks(paragraphs(text)):
+    for equation in of_blocks(blocks(text)):
         for figure in (*equation.operands, equation.result):
             assert text[figure.start].isdigit() and text[figure.end - 1].isdigit()
 

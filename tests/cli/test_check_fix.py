@@ -136,6 +136,12 @@ def test_a_copy_never_replaces_another_of_the_files(note):
     assert "is an original" in refused("check", first, second, "--fix")
 
 
+def test_a_copy_is_a_file_and_only_fix_makes_one(note):
+    assert "--fix writes a file, not standard output" in refused("check", "--fix", note(WRONG), "-o", "-")
+    for option in (("-o", "x.md"), ("--in-place",)):
+        assert "-o and --in-place need --fix" in refused("check", note(WRONG), *option)
+
+
 def test_several_notes_go_to_a_folder(note, tmp_path):
     first, second = note(WRONG, "a.md"), note(WRONG, "b.md")
     assert "for several notes" in refused("check", first, second, "--fix", "-o", tmp_path / "out.md")

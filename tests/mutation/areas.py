@@ -16,7 +16,7 @@ AREAS = {
     "theory": ("tests/theory", "tests/acceptance"),
     "solver": ("tests/solver", "tests/acceptance/test_thresholds.py", "tests/cli/test_solve.py"),
     "arrays": ("tests/arrays", "tests/sweep"),
-    "claims": ("tests/claims", *(f"tests/cli/test_check{part}.py" for part in ("", "_draft", "_fix", "_forms"))),
+    "claims": ("tests/claims", *(f"tests/cli/test_check{part}.py" for part in ("", "_fix", "_forms"))),
     "specs": ("tests/specs", "tests/cases", "tests/cli/test_config_json.py"),
     "analysis": ("tests/analysis", "tests/report/test_tipping_points.py", "tests/cli/test_derive.py", "tests/cli/test_diff.py"),
     "select": ("tests/selecting", "tests/cli/test_select.py"),

@@ -282,7 +282,7 @@ def bearing(monkeypatch, limits, metrics, *, start, counted, batch=1, solved=Fal
 
     def compile(names, inputs, answers):
         of = {**metrics, "concurrency": capacity, **({endurance.ITL: step} if step else {})}
-        return SimpleNamespace(few=lambda *arrays: tuple(np.vectorize(of[name], otypes=[float])(*arrays) for name in names))
+        return SimpleNamespace(codes=lambda *arrays: tuple(np.vectorize(of[name], otypes=[float])(*arrays) for name in names))
 
     monkeypatch.setattr(endurance, "compile", compile)
     monkeypatch.setattr(endurance, "_limits", lambda answers: limits)

@@ -115,20 +115,16 @@ class Walk:
     Attributes:
         breaks: where blocks begin, in order.
         rows: those that are rows of a table, below its head.
-        headings: those that are headings.
         comments: where comments lie.
         code: where blocks of code lie, fences included.
-        spans: where code spans lie.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.breaks = [0]
         self.rows: set[int] = set()
-        self.headings: set[int] = set()
         self.comments: list[tuple[int, int]] = []
         self.code: list[tuple[int, int]] = []
-        self.spans: list[tuple[int, int]] = []
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
         self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)]
@@ -180,7 +176,6 @@ class Walk:
             self.breaks.append(start + item.end())
         elif HEADING.match(line):
             self.breaks += (start, end)
-            self.headings.add(start)
         return table
 
     def _inline(self, start: int, end: int) -> int:
@@ -193,7 +188,6 @@ class Walk:
             place = match.end()
             if match[0][0] == "`":
                 if (after := self._after_code(match.start(), len(match[0]))) is not None:
-                    self.spans.append((match.start(), after))
                     place = after
             elif match[0] == "<!--" and self.unclosed is None:
                 close = self.text.find("-->", match.start() + 2)

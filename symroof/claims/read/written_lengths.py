@@ -48,14 +48,11 @@ def with_lengths(data: Mapping[str, Any], written: Mapping[str, str]) -> dict[st
     return result
 
 
-def holds(data: Mapping[str, Any], within: Fraction | None = None) -> bool:
-    """Whether a claim's number is the derived one, to the digits written or ``within`` a share of it; what cannot be derived is reported where it is judged."""
+def holds(data: Mapping[str, Any]) -> bool:
+    """Whether a claim's number is the derived one, to the digits written; what cannot be derived is reported where it is judged."""
     try:
         result = derived(ClaimSpec.model_validate({**data, "id": "length"}))
         written = read_written(data["value"], result.unit)
-        if result.number is None:
-            return False
-        near = within is not None and written.value is not None and abs(written.value - result.number) <= within * abs(result.number)
-        return near or written.agrees(result.number)
+        return result.number is not None and written.agrees(result.number)
     except Exception:
         return False

@@ -55,7 +55,7 @@ OF = re.compile(
 )
 """``per GPU``, ``an hour``, ``/1K tokens``, ``on each device``: at once behind a unit."""
 LEADING = re.compile(
-    rf"(?:^|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}{LONG}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
+    rf"(?:^\s*|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}{LONG}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
     r"(?:\s+and\s+(?:(?:each|every|per)\s+)?(?P<also>layer|head)\b)?"
     r"(?![\s-]*(?:per|of each|group))(?:(?!\b(?:together|total|altogether|overall|in all|all)\b)[^.;!?|\d]){0,60}$",
     re.IGNORECASE,

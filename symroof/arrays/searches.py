@@ -1,0 +1,72 @@
+"""Values that are searched, over arrays: as :mod:`symroof.theory.search` looks for one, for every point at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+MOST_LEVELS = 4
+"""Halvings that are looked at at once: a search for a batch takes a dozen."""
+TOGETHER = 1024
+"""Numbers that NumPy computes in little more than the time of one call."""
+TURNS = 64
+NARROW = 2.0**-49
+"""The share of its value that a fixed point in floats may be off its body."""
+
+
+def fixed_points(body: Callable[[Any], Any], high: Any) -> Any:
+    """The least ``x`` up to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above; no value where a look has none.
+
+    >>> fixed_points(lambda x: np.maximum(3.0, 1 + x / 2), np.array([10.0, 2.0]))
+    array([3., 2.])
+    """
+    low, end, halved = np.zeros_like(high), high, np.ones_like(high, dtype=bool)
+    at, gap, before, gap_before = low, body(low), high, body(high) - high
+    beyond, none = gap_before >= 0, np.isnan(gap) | np.isnan(gap_before)
+    for _ in range(TURNS):
+        done = beyond | none | (np.abs(gap) <= NARROW * at)
+        if np.all(done):
+            break
+        with np.errstate(all="ignore"):
+            secant = at - gap * (at - before) / (gap - gap_before)
+        halved = ~((low < secant) & (secant < end)) | ~(halved | (2 * np.abs(gap) < np.abs(gap_before)))
+        new = np.where(done, at, np.where(halved, (low + end) / 2, secant))
+        at, gap, before, gap_before = new, body(new) - new, at, gap
+        low, end, none = np.where(gap > 0, at, low), np.where(gap > 0, end, at), none | np.isnan(gap)
+    return np.where(none, np.nan, np.where(beyond, high, at))
+
+
+def largest_whole(meets: Callable[[Any], Any], high: Any) -> Any:
+    """The largest whole number up to ``high`` at which ``meets`` is 1; where it has no value a larger one may have.
+
+    An interval is halved, over a few points several times at once: NumPy takes as long for one number as for some hundreds.
+
+    >>> largest_whole(lambda n: np.where(n * n < 50, 1.0, 0.0), np.array([100.0, 4.5]))
+    array([7., 4.])
+    """
+    passes, fails, met = np.zeros_like(high), np.floor(high) + 1, np.zeros_like(high)
+    levels = max(1, min(MOST_LEVELS, (TOGETHER // max(1, np.size(high))).bit_length()))
+    while np.any(fails - passes > 1):
+        middles, node = np.stack(_middles(passes, fails, levels)), np.zeros(np.shape(high), dtype=int)
+        values = np.broadcast_to(meets(middles), middles.shape)
+        for _ in range(levels):
+            middle, value = (np.take_along_axis(column, node[None], 0)[0] for column in (middles, values))
+            open_ = fails - passes > 1
+            met = np.where(open_ & (value == 1), middle, met)
+            passes, fails = np.where(open_ & (value != 0), middle, passes), np.where(open_ & (value == 0), middle, fails)
+            node = 2 * node + np.where(value == 0, 1, 2)
+    return np.where(np.isnan(high), np.nan, np.where(met == passes, met, 0.0))
+
+
+def _middles(low: Any, high: Any, levels: int) -> list[Any]:
+    """The middles of an interval, of both its halves, of their halves, and so on, in the order of levels."""
+    spans, middles = [(low, high)], []
+    for start in range(2**levels - 1):
+        low, high = spans[start]
+        middle = np.floor((low + high) / 2)
+        middles.append(middle)
+        spans += [(low, middle), (middle, high)]
+    return middles
+
+
+SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed": fixed_points, "most": largest_whole}

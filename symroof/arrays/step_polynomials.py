@@ -1,0 +1,220 @@
+"""Polynomials in a whole-number index, piece by piece, over arrays: how a sum over steps is taken at once for every point.
+
+A step's time is the larger of two polynomials in the step number. Where they cross differs from point to point: the pieces have array
+ends, some of them empty in some places. Cuts that a float puts one step too early or late do no harm, since both arms are equal there.
+The exact twin, for one point, is :mod:`symroof.formula.piecewise`.
+
+>>> import numpy as np
+>>> j = Steps.index(1.0, np.array([10.0, 3.0]))
+>>> j.maximum(4.0).total()    # 4+4+4+4+5+6+7+8+9+10 and 4+4+4
+array([61., 12.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from symroof.formula.piecewise import NotPolynomial, power_sum
+
+Coefficients = tuple[Any, ...]
+"""Lowest power first."""
+MOST_PIECES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Pieces that cover the whole numbers from ``first`` to ``last``.
+
+    Attributes:
+        cuts: the first index of every piece but the first, rising in each place.
+        pieces: the polynomial of each piece.
+    """
+
+    first: Any
+    last: Any
+    cuts: tuple[Any, ...]
+    pieces: tuple[Coefficients, ...]
+
+    __array_ufunc__ = None  # an array beside it leaves the operation to this class
+
+    @classmethod
+    def index(cls, first: Any, last: Any) -> Steps:
+        """The index itself."""
+        return cls(first, last, (), ((0.0, 1.0),))
+
+    def _map(self, of: Callable[[Coefficients], Coefficients]) -> Steps:
+        return replace(self, pieces=tuple(map(of, self.pieces)))
+
+    def _with(self, other: Any, of: Callable[[Coefficients, Coefficients], Coefficients]) -> Steps:
+        if not isinstance(other, Steps):
+            return self._map(lambda p: of(p, (other,)))
+        mine, theirs = self._aligned(other)
+        return replace(mine, pieces=tuple(of(p, q) for p, q in zip(mine.pieces, theirs.pieces, strict=True)))
+
+    def _aligned(self, other: Steps) -> tuple[Steps, Steps]:
+        """Both with the cuts of both."""
+        if self.first is not other.first or self.last is not other.last:
+            raise NotPolynomial("two indices at once")
+        if len(self.cuts) == len(other.cuts) and all(a is b for a, b in zip(self.cuts, other.cuts, strict=True)):
+            return self, other
+        if not (self.cuts and other.cuts):
+            cuts = self.cuts or other.cuts
+        else:
+            if len(self.cuts) + len(other.cuts) >= MOST_PIECES:
+                raise NotPolynomial("too many pieces")
+            cuts = tuple(np.sort(np.stack(np.broadcast_arrays(*self.cuts, *other.cuts)), axis=0))
+        return self._cut(cuts), other._cut(cuts)
+
+    def _cut(self, cuts: tuple[Any, ...]) -> Steps:
+        """The same with these cuts, its own among them."""
+        if len(cuts) == len(self.cuts) and all(a is b for a, b in zip(cuts, self.cuts, strict=True)):
+            return self
+        if not self.cuts:
+            return replace(self, cuts=cuts, pieces=self.pieces * (len(cuts) + 1))
+        return replace(self, cuts=cuts, pieces=tuple(self._piece_at(start) for start in (None, *cuts)))
+
+    def _piece_at(self, start: Any) -> Coefficients:
+        """The polynomial from an index on; from the first where there is none."""
+        piece = self.pieces[0]
+        if start is not None:
+            for cut, later in zip(self.cuts, self.pieces[1:], strict=True):
+                piece = _where(cut <= start, later, piece)
+        return piece
+
+    def __add__(self, other: Any) -> Steps:
+        return self._with(other, _add)
+
+    def __mul__(self, other: Any) -> Steps:
+        return self._with(other, _times)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self) -> Steps:
+        return self._map(lambda p: tuple(-c for c in p))
+
+    def __sub__(self, other: Any) -> Steps:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Steps:
+        return (-self).__add__(other)
+
+    def __truediv__(self, number: float) -> Steps:
+        return self._map(lambda p: tuple(c / number for c in p))
+
+    def over(self, under: Any, divide: Callable[[Any, Any], Any]) -> Steps:
+        """The quotient by an array, or by what does not move with the index."""
+        return self._with(under.still() if isinstance(under, Steps) else under, lambda p, q: tuple(divide(c, q[0]) for c in p))
+
+    def still(self) -> Steps:
+        """The same, where nothing in it moves with the index.
+
+        Raises:
+            NotPolynomial: something does.
+        """
+        if any(np.any(c) for p in self.pieces for c in p[1:]):
+            raise NotPolynomial("the index of a sum where only numbers may stand")
+        return self._map(lambda p: p[:1])
+
+    def of_still(self, function: Callable[..., Any], *others: Any) -> Steps:
+        """A function of what does not move with the index, such as a root or a rounding."""
+        first, *rest = (other.still() if isinstance(other, Steps) else other for other in (self, *others))
+        for other in rest:
+            first = first._with(other, lambda p, q: (*p, *q))
+        return first._map(lambda p: (function(*p),))
+
+    def power(self, exponent: int) -> Steps:
+        """A whole power from 0 on."""
+        result = self._map(lambda p: (1.0,))
+        for _ in range(exponent):
+            result = result * self
+        return result
+
+    def maximum(self, other: Any, larger: bool = True) -> Steps:
+        """The larger of the two (else the smaller), cut where they cross."""
+        mine, theirs = self._aligned(other) if isinstance(other, Steps) else (self, self._map(lambda p: (other,)))
+        ends = [mine.first, *mine.cuts, np.add(mine.last, 1)]
+        cuts: list[Any] = []
+        pieces: list[Coefficients] = []
+        for start, stop, p, q in zip(ends, ends[1:], mine.pieces, theirs.pieces, strict=False):
+            difference = _add(p, tuple(-c for c in q))
+            inner = [np.clip(np.floor(root) + 1, start, np.maximum(stop, start)) for root in _roots(difference)]
+            own = [start, *inner, stop]
+            for low, high in pairwise(own):
+                wins = _at(difference, (low + high - 1) / 2) >= 0
+                pieces.append(_where(wins if larger else ~np.asarray(wins), p, q))
+            cuts += [*inner, stop]
+        return replace(mine, cuts=tuple(cuts[:-1]), pieces=tuple(pieces))
+
+    def total(self) -> Any:
+        """The sum over every whole index; nothing where last lies below first."""
+        ends = [self.first, *self.cuts, np.add(self.last, 1)]
+        result: Any = 0.0
+        for start, stop, p in zip(ends, ends[1:], self.pieces, strict=False):
+            start = np.maximum(start, self.first)
+            terms = np.maximum(np.minimum(stop, np.add(self.last, 1)) - start, 0.0)
+            shifted = _shifted(p, start)  # from 0 on: sums of small powers lose no digits
+            result = result + shifted[0] * terms
+            for power, coefficient in enumerate(shifted[1:], 1):
+                result = result + coefficient * power_sum(terms - 1, power)
+        return result
+
+
+def _where(condition: Any, p: Coefficients, q: Coefficients) -> Coefficients:
+    longest = max(len(p), len(q))
+    p, q = ((*own, *(0.0,) * (longest - len(own))) for own in (p, q))
+    return tuple(a if a is b else np.where(condition, a, b) for a, b in zip(p, q, strict=True))
+
+
+def _add(p: Coefficients, q: Coefficients) -> Coefficients:
+    longer, shorter = (p, q) if len(p) >= len(q) else (q, p)
+    return tuple(c + shorter[i] if i < len(shorter) else c for i, c in enumerate(longer))
+
+
+def _times(p: Coefficients, q: Coefficients) -> Coefficients:
+    result: list[Any] = [0.0] * (len(p) + len(q) - 1)
+    for i, a in enumerate(p):
+        for k, b in enumerate(q):
+            result[i + k] = result[i + k] + a * b
+    return tuple(result)
+
+
+def _at(p: Coefficients, index: Any) -> Any:
+    *lower, value = p
+    for coefficient in reversed(lower):
+        value = value * index + coefficient
+    return value
+
+
+def _shifted(p: Coefficients, start: Any) -> Coefficients:
+    """The polynomial in the index less ``start``, by repeated synthetic division."""
+    result = list(p)
+    for i in range(len(p) - 1):
+        for k in range(len(p) - 2, i - 1, -1):
+            result[k] = result[k] + start * result[k + 1]
+    return tuple(result)
+
+
+def _roots(p: Coefficients) -> list[Any]:
+    """The real roots of a polynomial of degree two at most, in rising order; infinite where there are fewer."""
+    while len(p) > 1 and not np.any(p[-1]):
+        p = p[:-1]
+    if len(p) == 1:
+        return []
+    if len(p) > 3:
+        raise NotPolynomial("a maximum of cubics")
+    with np.errstate(all="ignore"):
+        if len(p) == 2:
+            return [_or_beyond(-np.divide(p[0], p[1]))]
+        c, b, a = p
+        half = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))  # no digits are lost where a is small
+        return list(np.sort(np.stack(np.broadcast_arrays(_or_beyond(np.divide(half, a)), _or_beyond(np.divide(c, half)))), axis=0))
+
+
+def _or_beyond(root: Any) -> Any:
+    """A root, or infinity where there is none."""
+    return np.where(np.isnan(root), np.inf, root)

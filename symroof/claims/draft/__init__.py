@@ -1,1 +1,0 @@
-"""Drafts of annotations for a note that has none: what each number is, of which case."""

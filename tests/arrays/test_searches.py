@@ -1,0 +1,146 @@
+"""Searches over arrays: fixed points against closed forms, largest whole numbers against looks one by one."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from symroof.arrays import searches
+from symroof.arrays.searches import fixed_points, largest_whole
+from symroof.formula.evaluate import NoValue
+from symroof.theory.search import most
+
+
+def counted(body):
+    """A body and how often it was asked."""
+    asked = []
+
+    def ask(x):
+        asked.append(1)
+        return body(x)
+
+    return ask, asked
+
+
+def test_the_fixed_point_of_straight_lines_and_of_curves():
+    """x = a + x*b is a/(1 - b); x = a/(20 - x) a root of x² - 20x + a; above ``high`` it stands there."""
+    a, b = np.array([0.0, 1.0, 3.0, 50.0]), np.array([0.5, 0.25, 0.9, 0.0])
+    reached = fixed_points(lambda x: a + x * b, np.full(4, 40.0))
+    assert reached == pytest.approx([0, 4 / 3, 30, 40], rel=1e-14)
+    curved = fixed_points(lambda x: a / (20 - x), np.full(4, 10.0))
+    assert curved == pytest.approx(10 - np.sqrt(100 - a), rel=1e-13, abs=1e-14)
+
+
+def test_the_least_of_several_fixed_points_where_the_body_starts_above_and_ends_below():
+    """A step: above the diagonal up to 3, below it from there on."""
+    reached = fixed_points(lambda x: np.where(x < 3, 4.0, 1.0), np.array([10.0]))
+    assert reached == pytest.approx(3, rel=1e-13)
+
+
+def test_a_fixed_point_where_the_body_has_no_value_is_none():
+    reached = fixed_points(lambda x: np.where(x > 0.5, np.nan, 2.0), np.array([8.0, 9.0]))
+    assert np.isnan(reached).all()
+
+
+@pytest.mark.parametrize("sharp", [1, 3])
+@pytest.mark.parametrize("bend", ["up", "down"])
+def test_an_end_that_stands_still_does_not_hold_the_other_back(sharp, bend):
+    """Bent to one side only, a plain secant creeps towards the fixed point from the other: with its weight halved it takes no more than fourteen looks."""
+    bodies = {"up": lambda x: np.expm1(sharp * x) / np.expm1(sharp) / 2 + 0.1, "down": lambda x: 0.1 + 0.85 * -np.expm1(-sharp * x)}
+    body, asked = counted(bodies[bend])
+    reached = fixed_points(body, np.array([1.0]))
+    assert len(asked) <= 14
+    assert bodies[bend](reached) == pytest.approx(reached, rel=1e-12)
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_the_first_looks_by_hand(mirrored):
+    """Where 1 - x² is nothing, from 0 to 2, and from the other end, in fractions: secants of the last two looks, but a halving where a gap is not half the one before it."""
+
+    def gap(x):
+        return (2 - x) ** 2 - 1 if mirrored else 1 - x**2
+
+    seen, (low, high), halved = [(x, gap(x)) for x in (Fraction(2), Fraction(0))], (Fraction(0), Fraction(2)), []
+    for look in range(6):
+        (a, far), (b, near) = seen[-2:]
+        secant = (a * near - b * far) / (near - far)
+        halved.append((look > 0 and not halved[-1] and abs(near) > abs(far) / 2) or not low < secant < high)
+        at = (low + high) / 2 if halved[-1] else secant
+        seen.append((at, gap(at)))
+        low, high = (at, high) if at < 1 else (low, at)
+    looked = [at for at, _ in seen]
+    assert looked[2:5] == ([Fraction(3, 2), Fraction(6, 5), Fraction(12, 13)] if mirrored else [Fraction(1, 2), Fraction(5, 4), Fraction(13, 14)])
+    assert any(halved) is not mirrored
+    asked = []
+
+    def body(x):
+        asked.append(float(x[0]))
+        return x + gap(x)
+
+    assert fixed_points(body, np.array([2.0])) == pytest.approx(1, rel=1e-14)
+    assert asked[2:8] == pytest.approx([float(x) for x in looked[2:]], rel=1e-12)
+
+
+def test_one_of_a_stretch_of_fixed_points():
+    """All from 3 to 5 are."""
+    reached = fixed_points(lambda x: x + np.maximum(3 - x, 0) - np.maximum(x - 5, 0), np.array([10.0]))
+    assert 3 <= reached <= 5
+
+
+def test_points_that_are_done_wait_for_the_others():
+    """Fixed points at both ends and between, beside one that takes all turns: each as alone."""
+    a = np.array([0.0, 1e-9, 0.3, 4.0, 4.999999, 5.0, 6.0])
+    together = fixed_points(lambda x: np.minimum(a + 0.2 * x**2 / 5, 4 + a / 5), np.full(7, 5.0))
+    for value, one in zip(a, together, strict=True):
+        alone = fixed_points(lambda x, value=value: np.minimum(value + 0.2 * x**2 / 5, 4 + value / 5), np.array([5.0]))
+        assert one == pytest.approx(float(alone[0]), rel=1e-13, abs=1e-25)
+        assert one == 5 or one == pytest.approx(min(value + 0.04 * one**2, 4 + value / 5), rel=1e-12, abs=1e-12)
+
+
+def test_a_body_above_the_bound_stands_at_the_bound_and_its_neighbours_are_found():
+    a = np.array([9.0, 8.0, 7.99, 0.0])
+    assert fixed_points(lambda x: a + 0 * x, np.full(4, 8.0)) == pytest.approx([8, 8, 7.99, 0], rel=1e-13)
+
+
+@pytest.mark.parametrize("sharp", [1, 3, 12, 40])
+def test_a_fixed_point_takes_few_looks(sharp):
+    """However bent the body, no more than a plain halving of 64 turns takes, and for gentle ones far fewer."""
+    body, asked = counted(lambda x: np.expm1(sharp * x) / np.expm1(sharp) / 2 + 0.1)
+    reached = fixed_points(body, np.array([1.0]))
+    assert body(reached) == pytest.approx(reached, rel=1e-12)
+    assert len(asked) <= (20 if sharp < 10 else 45)
+
+
+@pytest.mark.parametrize("high", [0, 0.5, 1, 2, 3, 7, 7.5, 8])
+def test_the_largest_whole_number_at_which_a_condition_holds(high):
+    """Every threshold: it holds up to there and not beyond."""
+    thresholds = np.arange(-1.0, 11)
+    reached = largest_whole(lambda n: (n <= thresholds).astype(float), np.full(len(thresholds), float(high)))
+    assert reached.tolist() == [max(0, min(math.floor(high), t)) for t in thresholds]
+
+
+def test_where_small_numbers_have_no_value_larger_ones_are_looked_at():
+    """A server that keeps up from a batch of 4 on and is too slow beyond 9; one that never keeps up; one without a bound."""
+    first, last = np.array([4.0, 99.0, 1.0]), np.array([9.0, 99.0, 99.0])
+    reached = largest_whole(lambda n: np.where(n < first, np.nan, (n <= last).astype(float)), np.array([20.0, 20.0, np.nan]))
+    assert reached.tolist() == pytest.approx([9, 0, math.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize("together", [1, 21, 1024])
+def test_halvings_at_once_end_where_those_one_by_one_do(monkeypatch, together):
+    """Also where a condition holds, fails and has no value at random: a halving does not look everywhere."""
+    monkeypatch.setattr(searches, "TOGETHER", together)
+    draws = np.random.default_rng(9).choice([0.0, 1.0, np.nan], size=(7, 200))
+    high = np.array([0.0, 1.0, 5.5, 16.0, 40.0, 150.0, 199.0])
+
+    def one_by_one(row):
+        def meets(n):
+            if np.isnan(value := draws[row, int(n)]):
+                raise NoValue("none")
+            return value
+
+        return float(most(meets, Fraction(high[row])))
+
+    reached = largest_whole(lambda n: np.take_along_axis(draws.T, n.astype(int).reshape(-1, 7), 0).reshape(n.shape), high)
+    assert reached.tolist() == [one_by_one(row) for row in range(7)]

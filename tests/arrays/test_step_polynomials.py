@@ -1,0 +1,91 @@
+"""Sums over steps for many points at once, against sums term by term in Python's own fractions."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from symroof.arrays.functions import ARRAYS, total
+from symroof.arrays.step_polynomials import Steps
+
+MAX, MIN, FLOOR, CEIL, DIV, POW = (ARRAYS[name] for name in ("max", "min", "floor", "ceil", "div", "pow"))
+
+
+class Plain:
+    """A place to stand for sums that are taken term by term."""
+
+    axes = 1
+
+    def settled(self, result, doubt, node, index):
+        return result
+
+
+def lift(x):
+    return -(-x // 1)
+
+
+BODIES = {
+    "a constant": (lambda a, b, c, d, w, j: a + 0 * j, lambda a, b, c, d, w, j: a),
+    "powers": (lambda a, b, c, d, w, j: a + b * j + c * j * j, lambda a, b, c, d, w, j: a + b * j + c * j * j),
+    "cubes": (lambda a, b, c, d, w, j: a + b * POW(j, 3.0), lambda a, b, c, d, w, j: a + b * j**3),
+    "a quotient by a number": (lambda a, b, c, d, w, j: (a + j) / 4.0 + DIV(j, w * w + 1), lambda a, b, c, d, w, j: (a + j) / 4 + j / (w * w + 1)),
+    "the larger of two lines": (lambda a, b, c, d, w, j: MAX(a + b * j, c + d * j), lambda a, b, c, d, w, j: max(a + b * j, c + d * j)),
+    "the smaller of two lines": (lambda a, b, c, d, w, j: MIN(a + b * j, c + d * j), lambda a, b, c, d, w, j: min(a + b * j, c + d * j)),
+    "the larger of two parabolas": (lambda a, b, c, d, w, j: MAX(a + b * j * j, c + d * j - j * j), lambda a, b, c, d, w, j: max(a + b * j * j, c + d * j - j * j)),
+    "the largest of three": (lambda a, b, c, d, w, j: MAX(a + b * j, c - d * j, w), lambda a, b, c, d, w, j: max(a + b * j, c - d * j, w)),
+    "a window inside the larger of two": (lambda a, b, c, d, w, j: MAX(a + b * MIN(c + j, w), w + d * j), lambda a, b, c, d, w, j: max(a + b * min(c + j, w), w + d * j)),
+    "the sum of two bends, bent": (
+        lambda a, b, c, d, w, j: MAX(MAX(a, b * j) + MIN(c, d + j), w + j),
+        lambda a, b, c, d, w, j: max(max(a, b * j) + min(c, d + j), w + j),
+    ),
+    "a product of bends": (lambda a, b, c, d, w, j: MAX(a, j) * MIN(j, w) - c, lambda a, b, c, d, w, j: max(a, j) * min(j, w) - c),
+    "a rounding": (lambda a, b, c, d, w, j: a + b * CEIL(j + c, 4.0, Plain(), None, {}), lambda a, b, c, d, w, j: a + b * lift((j + c) / 4)),
+    "a quotient by the index": (lambda a, b, c, d, w, j: DIV(a, j + 20.0) + MAX(b, j), lambda a, b, c, d, w, j: a / (j + 20) + max(b, j)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_sum_is_the_sum_of_its_terms(name):
+    made, plain = BODIES[name]
+    draw = random.Random(name)
+    points = [[Fraction(draw.randint(-9, 9), draw.choice((1, 1, 4))) for _ in "abcdw"] for _ in range(400)]
+    ends = [(draw.randint(-3, 4), draw.randint(-4, 15)) for _ in points]
+    columns = [np.array([float(p[i]) for p in points]) for i in range(5)]
+    first, last = (np.array([float(e[i]) for e in ends]) for i in range(2))
+    found = total(Plain(), lambda j: made(*columns, j), first, last)
+    for point, (start, end), value in zip(points, ends, np.broadcast_to(found, len(points)), strict=True):
+        expected = sum((plain(*point, Fraction(j)) for j in range(start, end + 1)), Fraction(0))
+        assert value == pytest.approx(float(expected), rel=1e-12, abs=1e-9), (point, start, end)
+
+
+@pytest.mark.parametrize("name", ["the larger of two lines", "a window inside the larger of two", "the sum of two bends, bent"])
+def test_bends_need_no_loop(name):
+    """A sum of a billion terms for each of three points, in closed form."""
+    made, _ = BODIES[name]
+    index = Steps.index(1.0, np.full(3, 1e9))
+    assert isinstance(made(*(np.array([1.0, 2.0, 3.0]) for _ in range(5)), index), Steps)
+
+
+def test_sums_far_out_lose_no_digits():
+    """Three terms of a square beyond a billion: by hand."""
+    start = 10**9
+    found = total(Plain(), lambda j: j * j, np.array([float(start)]), np.array([float(start + 2)]))
+    assert found[0] == pytest.approx(float(sum(j * j for j in range(start, start + 3))), rel=1e-15)
+
+
+def test_a_bound_that_is_not_whole_has_no_sum_and_its_neighbours_have_theirs():
+    found = total(Plain(), lambda j: j, 1.0, np.array([3.0, 2.5, np.nan, 0.0]))
+    assert found[0] == 6 and np.isnan(found[1:3]).all() and found[3] == 0
+
+
+def test_a_long_sum_without_a_closed_form_has_no_value():
+    found = total(Plain(), lambda j: DIV(1.0, j), 1.0, np.array([3.0, 1e6]))
+    assert found[0] == pytest.approx(1 + 1 / 2 + 1 / 3) and np.isnan(found[1])
+
+
+def test_a_sum_inside_a_sum():
+    """The sum over i up to a of the sum over j up to b of i*j + max(i, j), for three pairs."""
+    e, a, b = Plain(), np.array([1.0, 4.0, 6.0]), np.array([3.0, 2.0, 9.0])
+    found = total(e, lambda i: total(e, lambda j: i * j + MAX(i, j), 1.0, b), 1.0, a)
+    assert found.tolist() == [sum(i * j + max(i, j) for i in range(1, int(x) + 1) for j in range(1, int(y) + 1)) for x, y in zip(a, b, strict=True)]
