@@ -21,12 +21,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symroof.formula.parse import FUNCTIONS
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper, names, parts
 
 Go = Callable[[Tree], str]
 ASKS = re.compile(r"\bv\(")
 
-OWN = frozenset({"max", "min", "sqrt", "log2", "log", "exp", "pi"})
+OWN = frozenset({*FUNCTIONS, "pi"})
 """Functions that a source calls by their name; any other is one of SymPy's."""
 DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
 """Parts that lie deeper, or that occur again and have so many nodes, are functions of their own; a sum of more terms is one of sums."""
@@ -220,7 +221,7 @@ def _call(node: Call, go: Go) -> str:
     if node.function == "of_largest":
         pairs = (f"[{go(key)},()=>{go(value)}]" for key, value in zip(node.args[::2], node.args[1::2], strict=True))
         return f"ofLargest({','.join(pairs)})"
-    if node.function not in (*OWN, "ceil", "floor"):  # the page has no such function: no value
+    if node.function not in OWN:  # the page has no such function: no value
         return "NaN"
     return f"{node.function}({','.join(map(go, node.args))})"
 

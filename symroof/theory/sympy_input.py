@@ -5,7 +5,7 @@ from typing import Any
 
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula import build
-from symroof.formula.dimension import DimensionError, check_counts, dimension
+from symroof.formula.dimension import DimensionError, check_counts, dimension, takes_plain
 from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
@@ -124,10 +124,6 @@ def name_in(thing: Any) -> Any:
     return thing.name if is_sympy(thing) and getattr(thing, "is_Symbol", False) else thing
 
 
-KEEPING = frozenset({"max", "min", "ceil", "floor", "sqrt", "of_largest"})
-"""Functions whose arguments may have a unit; those of all others are plain numbers."""
-
-
 def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
     """A formula whose numbers have the units that base units leave unsaid, as far as what stands beside them decides it: SymPy has no units.
 
@@ -146,7 +142,7 @@ def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
         case Call("of_largest", args):
             pairs = zip(_alike(args[::2], own), _alike(args[1::2], own), strict=True)
             return build.call("of_largest", *(part for pair in pairs for part in pair))
-        case Call(function, args) if function not in KEEPING:
+        case Call(function, args) if takes_plain(function):
             return build.call(function, *(_plain(arg, own) for arg in args))
         case Compare(operator, left, right):
             return Compare(operator, *_alike((left, right), own))
