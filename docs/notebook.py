@@ -21,7 +21,7 @@ study
 study.sympy("decode_memory_time", depth=1)
 
 # %%
-exact = study.sympy("itl").subs(study.values())
+exact = study.sympy("itl").xreplace(study.values())
 float(exact), float(study.exact("itl"))
 
 # %% [markdown]
@@ -41,7 +41,7 @@ here.value
 # It falls with the prompt. SymPy says how fast, because the symbols are the same objects:
 
 # %%
-slope = sympy.diff(crossing.sympy.subs(crossing.where), prompt)
+slope = sympy.diff(crossing.sympy.xreplace(crossing.where), prompt)
 slope
 
 # %% [markdown]

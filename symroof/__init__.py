@@ -7,6 +7,7 @@ Symbolic roofline derivations for LLM inference. ``import symroof as sr`` is qui
 295.3 FLOP/byte
 
 - :class:`Study` binds a model, a device and a workload: values, derivations, solutions, sweeps.
+- :class:`Theory` is a theory of one's own: inputs, formulas, thresholds.
 - :func:`solve` solves an equation without any case; :func:`compile` makes quantities a NumPy function (:class:`Compiled`).
 - :func:`select` judges configurations against targets; :func:`calibrate` fits efficiencies to measurements.
 - :func:`check` checks hand calculations in notes and claim files, or a formula.
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from symroof import symbols
     from symroof.analysis.compile import Compiled, compile
     from symroof.analysis.waterfall import Waterfall
-    from symroof.api import Study, calibrate, hardware, models, quantities, thresholds
+    from symroof.api import Study, Theory, calibrate, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
     from symroof.claims.check import check
     from symroof.claims.two_cases import diff
@@ -56,12 +57,13 @@ if TYPE_CHECKING:
     from symroof.select.choice import select
 
 __all__ = [
-    "Compiled", "DoesNotFit", "InputError", "Study", "Waterfall", "__version__", "calibrate", "check", "compile", "diff", "hardware", "models", "quantities",
+    "Compiled", "DoesNotFit", "InputError", "Study", "Theory", "Waterfall", "__version__", "calibrate", "check", "compile", "diff", "hardware", "models", "quantities",
     "select", "solve", "symbols", "thresholds",
 ]  # fmt: skip
 
 _HOMES = {
     "Study": ("symroof.api", "Study"),
+    "Theory": ("symroof.api", "Theory"),
     "solve": ("symroof.api", "solve_symbolic"),
     "calibrate": ("symroof.api", "calibrate"),
     "models": ("symroof.api", "models"),

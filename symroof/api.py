@@ -4,7 +4,8 @@ room loads when it is first asked."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
@@ -17,12 +18,14 @@ from symroof.theory.sympy_input import name_in
 if TYPE_CHECKING:
     import xarray
 
+    from symroof.analysis.derivation import Derivation
     from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
     from symroof.report.pictures.sheet import Picture
     from symroof.sweep.axes import Axis
     from symroof.sweep.plan import Plan
+    from symroof.theory.declarations import Declarations
 
 
 class Study(core.Study):
@@ -36,19 +39,33 @@ class Study(core.Study):
         attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
         ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
 
+        A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, beside the ``quantities`` or alone.
+
         >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
         >>> grid = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
         >>> dict(grid.sizes), grid.itl.units, grid.fits.values.tolist()
         ({'batch': 3}, 's', [True, True, False])
+        >>> from symroof.symbols import batch, itl
+        >>> grid = study.sweep(batch=[1, 64], share=itl/batch, ratio="ttft/itl")
+        >>> list(grid), grid.share.units, grid.share.long_name, grid.ratio.values.round().tolist()
+        (['share', 'ratio', 'fits'], 's', 'itl/batch', [13.0, 4.0])
 
         Raises:
-            InputError: everything wrong with the axes; a quantity that has no value anywhere.
+            InputError: everything wrong with the axes; a quantity that has no value anywhere; a column that is called as something else is.
         """
+        from symroof.formula.text import text
+        from symroof.specs.own_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
+        from symroof.sweep.requested import columns
 
         single = isinstance(quantities, str) or is_sympy(quantities)
-        return dataset(self.planned_sweep(axes_of(over.items(), own=self.declared), [quantities] if single else quantities))
+        wanted = [quantities] if single else quantities
+        study, formulas = copy(self), columns(over, self.declared)
+        for name, formula in formulas.items():
+            study.define(name, formula, unit_of(formula, study.declared), text(formula))
+        axes = axes_of(((name, values) for name, values in over.items() if name not in formulas), own=self.declared)
+        return dataset(study.planned_sweep(axes, [*(wanted or ()), *formulas] if formulas else wanted))
 
     def plot(
         self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl", title: str = "", label: str = ""
@@ -145,6 +162,101 @@ class Study(core.Study):
         from symroof.claims.check import check_study
 
         return check_study(self)
+
+
+class Theory:
+    """A theory of one's own, said in Python as its file says it: inputs, formulas over them and over the engine's names, thresholds.
+
+    >>> import sympy
+    >>> width, patch = sympy.symbols("width patch", positive=True)
+    >>> theory = Theory(
+    ...     inputs={width: {"unit": "byte", "means": "of a row"}, patch: "byte", "rate": {"unit": "byte/s", "default": "2 GB/s"}},
+    ...     define={"rows": sympy.sqrt(width**2)/patch, "wait": {"formula": "rows*width/rate", "unit": "s", "means": "time of a patch"}},
+    ...     thresholds={"widest": {"equation": "wait = 1 s", "unknown": width, "means": "the widest row in a second"}},
+    ... )
+    >>> theory.sympy("rows"), theory.solve("wait = 2 s", for_=patch).sympy
+    (width/patch, width**2/(2*rate))
+    >>> Study(theory=theory, width="1 GB", patch="250 MB").value("wait")
+    2 s
+
+    Args:
+        inputs: name -> its unit (``"byte/s"``, ``""`` or None for a plain number), or an entry with ``unit``, ``means``, ``default``, ``latex``, ``counts``
+            (whole things) and ``sign`` (``positive``, ``nonnegative``, ``real``). A name may be the caller's own SymPy symbol: its sign is
+            then that of the input, and it stands in every expression.
+        define: name -> a formula, as text or in SymPy, or an entry with ``formula``, ``unit``, ``means``, ``latex``; without a unit it has that of its formula.
+        thresholds: name -> a pair of an equation and its unknown, or an entry with ``equation``, ``unknown``, ``means``; or a list of entries, as in a file.
+        title: what it calls itself.
+
+    Raises:
+        InputError: everything wrong with its names and formulas.
+    """
+
+    def __init__(
+        self,
+        inputs: Mapping[Any, Any] | None = None,
+        define: Mapping[Any, Any] | None = None,
+        thresholds: Mapping[Any, Any] | Sequence[Any] | None = None,
+        title: str = "",
+    ) -> None:
+        from symroof.specs.own_theory import from_python
+
+        self.declared: Declarations = from_python(inputs or {}, define or {}, thresholds or {}, title)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Theory:
+        """A theory from its file, or a shipped one by name.
+
+        Raises:
+            InputError: no such file or name, everything wrong with it.
+
+        >>> Theory.load("training-step")
+        <Theory: A training run, its work, its memory and its checkpoints>
+        """
+        from symroof.specs.study_files import declared_in
+
+        theory = cls.__new__(cls)
+        theory.declared = declared_in(os.fspath(path))
+        return theory
+
+    @property
+    def symbols(self) -> dict[str, Any]:
+        """The SymPy symbol of each of its inputs and quantities, by name.
+
+        >>> Theory.load("training-step").symbols["young_interval"].is_positive
+        True
+        """
+        from symroof.symbols import symbol
+
+        return {name: symbol(name, self.declared) for name in self.declared}
+
+    def study(self, model: Any = None, hardware: Any = None, **chosen: Any) -> Study:
+        """A study of this theory: keywords are those of :class:`Study`, its inputs among them.
+
+        >>> Theory({"width": "byte"}, {"area": "width^2"}).study(width=3).exact("area")
+        Fraction(9, 1)
+        """
+        return Study(model, hardware, theory=self, **chosen)
+
+    def sympy(self, name: Any, depth: int | None = None) -> Any:
+        """A quantity as a SymPy expression, as :meth:`Study.sympy` gives it."""
+        return self.study().sympy(name, depth)
+
+    def derive(self, name: Any) -> Derivation:
+        """The derivation of a quantity in symbols, as :meth:`Study.derive` gives it."""
+        return self.study().derive(name)
+
+    def solve(self, equation: Any, for_: Any = None) -> Solution:
+        """A threshold or an equation solved in symbols, as :meth:`Study.solve` does; ``theory.study(...)`` has numbers."""
+        return self.study().solve(equation, for_)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Theory) and self.declared == other.declared
+
+    def __hash__(self) -> int:
+        return hash(self.declared)
+
+    def __repr__(self) -> str:
+        return f"<Theory: {self.declared.title}>"
 
 
 def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
@@ -245,4 +357,4 @@ def _fitted(measured: str | os.PathLike[str], study: core.Study, fit: Sequence[s
     return calibrate(measured, study.first, fit)
 
 
-__all__ = ["Study", "calibrate", "hardware", "models", "quantities", "solve_symbolic", "thresholds"]
+__all__ = ["Study", "Theory", "calibrate", "hardware", "models", "quantities", "solve_symbolic", "thresholds"]

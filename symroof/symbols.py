@@ -8,6 +8,14 @@ an integer, since SymPy would drop every root that is not whole. Truths (``fits`
 >>> batch, batch.is_positive, draft_tokens.is_nonnegative, free_memory.is_real, free_memory.is_nonnegative
 (batch, True, True, True, None)
 
+A quantity is no constant, so its derivative stands until a case gives its number; a symbol that somebody else made is a constant to SymPy,
+whatever its name:
+
+>>> import sympy
+>>> from symroof.symbols import itl
+>>> sympy.diff(itl*batch, batch), sympy.diff(sympy.Symbol("itl")*batch, batch)
+(batch*Derivative(itl, batch) + itl, itl)
+
 :data:`latex` spells them as reports do, for ``sympy.latex`` and ``sympy.init_printing``:
 
 >>> import sympy
@@ -17,11 +25,14 @@ an integer, since SymPy would drop every root that is not whole. Truths (``fits`
 """
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
+from symroof.formula.derivative import BY_TERMS
+from symroof.formula.evaluate import NotGiven
 from symroof.formula.to_sympy import to_sympy, writer
-from symroof.formula.tree import Compare, Largest, Tree
+from symroof.formula.tree import Compare, Largest, Slope, Tree
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
 from symroof.theory.theory import UnknownName, theory
@@ -39,42 +50,75 @@ class Spellings(dict[Any, str]):
             return default
 
 
-def symbol(name: str) -> Any:
+def symbol(name: str, own: Declarations = NONE) -> Any:
     """The one symbol of a printed name; a dotted name (``n_layers.local``) belongs to one kind of layer.
 
-    A name that is neither an input nor a quantity (a coefficient of a long root) may be any real number.
+    A name that is neither an input nor a quantity (a coefficient of a long root) may be any real number. ``own`` are the names that a study or a
+    theory declares: its inputs have their declared sign, its quantities the one that their formulas show.
 
     >>> symbol("n_layers.local"), symbol("c1").is_positive
     (n_layers.local, None)
     """
-    return _symbol(name)
+    if isinstance(name, Slope):
+        import sympy
+
+        if name == BY_TERMS:
+            raise NotGiven("the slope of a sum in the number of its terms")
+        return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
+    if name in own and name not in own.in_sympy:
+        own.in_sympy[name] = _declared(name, own)
+    return own.in_sympy[name] if name in own else _symbol(name)
 
 
 @cache
 def _symbol(name: str) -> Any:
     import sympy
 
-    return sympy.Symbol(name, **_assumptions(base_name(name)))
+    from symroof.formula.quantity_symbol import quantity_symbol
+
+    base = base_name(name)
+    constant = name == STEP_INDEX.name or (base in INPUTS and base not in QUANTITIES)
+    return (sympy.Symbol if constant else quantity_symbol)(name, **_assumptions(base))
 
 
 def _assumptions(name: str) -> dict[str, bool]:
-    """The declared sign of a name."""
+    """The declared sign of a name of the engine."""
     declared: Symbol | None = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
-    if declared is None or declared.signed:
+    if declared is None:
         return {"real": True}
     if isinstance(theory().definition(name), (Compare, Largest)):
         return {}
-    return {"positive": True} if name in INPUTS and name not in QUANTITIES and not declared.may_vanish else {"nonnegative": True}
+    return _sign(declared) if name in INPUTS and name not in QUANTITIES else {"real" if declared.signed else "nonnegative": True}
 
 
-def expression(tree: Tree) -> Any:
+def _sign(declared: Symbol) -> dict[str, bool]:
+    """The sign of an input as SymPy has it."""
+    return {"real" if declared.signed else "nonnegative" if declared.may_vanish else "positive": True}
+
+
+def _declared(name: str, own: Declarations) -> Any:
+    """The symbol of a name that a study or a theory declares; that of a quantity has the sign that its formula shows."""
+    import sympy
+
+    from symroof.formula.quantity_symbol import quantity_symbol
+
+    definition = own.definitions.get(name)
+    if definition is None:
+        return sympy.Symbol(name, **_sign(own.input(name) or STEP_INDEX))
+    if isinstance(definition, (Compare, Largest)):
+        return quantity_symbol(name)
+    made = expression(definition, own)
+    return quantity_symbol(name, **{"positive" if made.is_positive else "nonnegative" if made.is_nonnegative else "real": True})
+
+
+def expression(tree: Tree, own: Declarations = NONE) -> Any:
     """A formula in these symbols."""
-    return to_sympy(tree, symbol)
+    return to_sympy(tree, partial(symbol, own=own))
 
 
-def expressions() -> Callable[[Tree], Any]:
+def expressions(own: Declarations = NONE) -> Callable[[Tree], Any]:
     """The same for many formulas: a part that they share is written once."""
-    return writer(symbol)
+    return writer(partial(symbol, own=own))
 
 
 def __getattr__(name: str) -> Any:
@@ -84,7 +128,7 @@ def __getattr__(name: str) -> Any:
     printed = ALIASES.get(name, name)
     if printed in INPUTS or printed in QUANTITIES:
         return symbol(printed)
-    own = f"; the symbol of a name that a study defines is symbol({name!r})"
+    own = f"; that of a name that a study defines is study.symbol({name!r})"
     raise AttributeError(f"module 'symroof.symbols' has no attribute {name!r}" + ("" if name.startswith("_") else own))
 
 

@@ -36,6 +36,6 @@ def test_the_notebook_runs_and_is_what_its_text_says():
         if kind == "code":
             exec(compile(source, "docs/notebook.py", "exec"), space)
     assert float(space["here"].value) == pytest.approx(8_030_261_248 * 2 / (4096 * 131_072))
-    assert space["slope"].subs(space["study"].values(quantities=True)) == pytest.approx(-8_030_261_248 * 2 / (4096**2 * 131_072))
+    assert space["slope"].xreplace(space["study"].values(quantities=True)) == pytest.approx(-8_030_261_248 * 2 / (4096**2 * 131_072))
     assert space["grid"].step_share.sel(batch=8, prompt=4096) == pytest.approx(space["study"].value("itl") / 8)
     assert "<svg" in space["picture"]._repr_svg_()

@@ -20,6 +20,7 @@ from symroof.solver.closed_forms import known_sign
 from symroof.solver.limits import End, Leading, leading_terms
 from symroof.solver.rational import NotRational
 from symroof.solver.roots import sign
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
 
@@ -51,6 +52,7 @@ class Written:
     """What stands in a derivation as one formula."""
 
     _tree: Tree
+    _own: Declarations
 
     @property
     def text(self) -> str:
@@ -62,7 +64,7 @@ class Written:
         """The formula as a SymPy expression."""
         from symroof.symbols import expression
 
-        return expression(self._tree)
+        return expression(self._tree, self._own)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,6 +85,7 @@ class Limit(Written):
     _leading: Leading
     _tree: Tree
     result: Result | None
+    _own: Declarations = NONE
 
     def __repr__(self) -> str:
         return f"<{self.says} {self.text}>"
@@ -92,7 +95,7 @@ class Limit(Written):
         """The conditions under which it is the limit, as SymPy relations."""
         from symroof.symbols import expression
 
-        return tuple(map(expression, self._leading.conditions))
+        return tuple(expression(condition, self._own) for condition in self._leading.conditions)
 
     @property
     def conditions_text(self) -> tuple[str, ...]:
@@ -129,6 +132,7 @@ class FirstOrder(Written):
 
     _tree: Tree
     result: Result | None
+    _own: Declarations = NONE
 
     def __repr__(self) -> str:
         return f"<{self.text}>"
@@ -177,7 +181,8 @@ def _limits(name: str, x: str, to: End, words: str, answers: Answers) -> list[Li
     symbol = answers.case.theory.symbol(x)
     if any(over_nothing(form) for form in forms):
         return []
-    limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, answers)) for form, term in forms.items()]
+    own = answers.case.theory.own
+    limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, answers), own) for form, term in forms.items()]
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
     return [limit for limit in limits if not _already_there(limit, answers.get(name)) and not _beside(limit, name, answers)]
@@ -243,4 +248,4 @@ def first_order(name: str, answers: Answers) -> FirstOrder | None:
         or len(text(tree)) > LONGEST
     ):
         return None
-    return FirstOrder(tree, weights.get(name) if answers.get(name) else None)
+    return FirstOrder(tree, weights.get(name) if answers.get(name) else None, answers.case.theory.own)

@@ -13,7 +13,7 @@ from symroof.formula.latex import latex
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Tree, names
 from symroof.theory.quantity import Search
-from symroof.theory.symbols import Unnamed
+from symroof.theory.symbols import UNNAMED
 
 
 class Derivation:
@@ -42,6 +42,15 @@ class Derivation:
         self.name, self.answers = name, answers
         self._theory = answers.case.theory
         self.symbol = self._theory.symbol(name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Derivation) and (self.name, self.answers) == (other.name, other.answers)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.answers))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Derivation, (self.name, self.answers)
 
     @property
     def _formula(self) -> Tree:
@@ -111,11 +120,11 @@ class Derivation:
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
         formula = latex(self._formula, self._theory.latex)
-        return formula if isinstance(self.name, Unnamed) else f"{self._theory.latex(self.name)} = {formula}"
+        return formula if isinstance(self.name, UNNAMED) else f"{self._theory.latex(self.name)} = {formula}"
 
     def __repr__(self) -> str:
         value = f" = {self.result.text()}" if self.result else ""
-        formula = "" if isinstance(self.name, Unnamed) else f": {self.search}" if self.search else f" = {self.text}"
+        formula = "" if isinstance(self.name, UNNAMED) else f": {self.search}" if self.search else f" = {self.text}"
         return f"<{self.name}{formula}{value}>"
 
     def _repr_latex_(self) -> str:

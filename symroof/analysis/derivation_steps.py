@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -37,8 +37,8 @@ class Substituted:
     """A formula with numbers in place of its names; a name without a value stays."""
 
     _tree: Tree
-    put: Mapping[str, Written]
-    spell: Callable[[str], str]
+    put: Mapping[str, Written] = field(hash=False)
+    spell: Callable[[str], str] = field(compare=False)
 
     @property
     def text(self) -> str:

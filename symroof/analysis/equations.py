@@ -12,7 +12,6 @@ from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, names, 
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
-from symroof.theory.symbols import INPUTS, base_name
 from symroof.theory.sympy_input import is_sympy, read_expression
 from symroof.theory.theory import Theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold, of_part
@@ -73,8 +72,7 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
     unknown = printed_name(asked)
     if not known.knows(unknown):
         raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
-    kinds = sorted(name for name in known.spoken if name != unknown and base_name(name) == unknown)
-    if kinds and unknown in INPUTS:
+    if kinds := known.kinds.get(unknown):
         raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
     if isinstance(known.definition(unknown), (Compare, Largest)):
         raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))
@@ -89,6 +87,7 @@ def check_names(relation: Compare, unknown: str | None, answers: Answers, equati
             raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
         if isinstance(known.definition(name), (Compare, Largest)):
             raise InputError(Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number"))
+        _check_signs(name, unknown, answers, equation)
         for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
             if why := known.not_closed(inner):
                 raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
@@ -98,6 +97,19 @@ def check_names(relation: Compare, unknown: str | None, answers: Answers, equati
     except dimension.DimensionError as error:
         message, hint = split_hint(str(error))
         raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
+
+
+def _check_signs(name: str, unknown: str | None, answers: Answers, equation: str) -> None:
+    """Check that nothing without a value may be negative: crossings are looked for, and conditions found, where inputs are positive."""
+    known = answers.case.theory
+    for inner in sorted(known.ancestry(name)):
+        declared = known.own.own(inner)
+        if declared is None or not declared.signed:
+            continue
+        if inner == unknown:
+            raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative; an equation is solved for what is positive", hint="declare its sign"))
+        if not answers.case.known(inner):
+            raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative: which answer holds turns on its value", hint=f"give {inner} one"))
 
 
 def _nearest(name: str, known: Theory) -> str:

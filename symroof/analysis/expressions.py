@@ -5,12 +5,15 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.cases.case_results import Answers
-from symroof.formula.evaluate import NoValue
+from symroof.errors import NoValueHere, Problem
+from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
 from symroof.formula.tree import At, Name, Tree, names, walk
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 
@@ -24,8 +27,11 @@ def in_sympy(tree: Tree, answers: Answers) -> Any:
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
     if answers.in_sympy is None:
-        answers.in_sympy = expressions()
-    return answers.in_sympy(changes_put_in(tree, answers))
+        answers.in_sympy = expressions(answers.case.theory.own)
+    try:
+        return answers.in_sympy(changes_put_in(tree, answers))
+    except NotGiven as error:  # a part of it has no derivative
+        raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
 def changes_put_in(tree: Tree, answers: Answers) -> Tree:
@@ -61,7 +67,53 @@ def _opened_once(tree: Tree, answers: Answers) -> Tree:
     return substitute(tree, {name: formula(name) for name in names(tree)})
 
 
-def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
+class Values(dict[Any, Any]):
+    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and worked out when it is: ``xreplace`` puts it in.
+
+    >>> import sympy
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.symbols import batch, kv_cache_bytes
+    >>> slope = sympy.diff(kv_cache_bytes*batch, batch)
+    >>> slope, slope.xreplace(values(Study("llama-3-8b", prompt=1, batch=2).first))
+    (batch*Derivative(kv_cache_bytes, batch) + kv_cache_bytes, 524288)
+    """
+
+    def __init__(self, numbers: Mapping[Any, Any], answers: Answers) -> None:
+        super().__init__(numbers)
+        self._answers = answers
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or self._found(key) is not None
+
+    def __missing__(self, key: Any) -> Any:
+        found = self._found(key)
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    def _found(self, key: Any) -> Any:
+        """The number of a quantity or of a derivative; None of anything else, or where it has none."""
+        case = self._answers.case
+        try:
+            if getattr(key, "is_Derivative", False) and key.expr.is_Symbol:
+                return number(case.evaluate(resolved(from_sympy(key))))
+            if getattr(key, "is_Symbol", False) and key == symbol(key.name, case.theory.own):
+                return number(case.value(key.name))
+        except (NoMeaning, NoValue, UnknownName):
+            pass
+        return None
+
+
+def values(answers: Answers, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = answers.case
     declared = (symbol.name for symbol in case.theory.own.inputs)
@@ -70,10 +122,10 @@ def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
     numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *derived)):
         try:
-            numbers[symbol(name)] = number(case.value(name))
+            numbers[symbol(name, case.theory.own)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
-    return numbers
+    return Values(numbers, answers)
 
 
 def number(value: Any) -> Any:
@@ -87,4 +139,4 @@ def number(value: Any) -> Any:
 
 def together(pairs: Mapping[str, Tree], answers: Answers) -> dict[Any, Any]:
     """Named formulas by their symbols."""
-    return {symbol(name): in_sympy(tree, answers) for name, tree in pairs.items()}
+    return {symbol(name, answers.case.theory.own): in_sympy(tree, answers) for name, tree in pairs.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from symroof.cases.quantity_result import Result
 
 
@@ -26,6 +28,9 @@ class Number(float):
         number = super().__new__(cls, result.value)
         number.result = result
         return number
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Number, (self.result,)
 
     @property
     def unit(self) -> str:

@@ -18,6 +18,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Name, Total, Tree, children
 from symroof.solver.rational import NotRational
 from symroof.theory.case import Case
+from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.defaults import default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 
@@ -54,6 +55,7 @@ class Elasticity:
     span: Span | None
     _form: Tree | None
     arm: str = ""
+    _own: Declarations = NONE
 
     @property
     def value(self) -> Fraction | None:
@@ -74,7 +76,7 @@ class Elasticity:
         """The formula on the arm that binds as a SymPy expression; None where there is none."""
         from symroof.symbols import expression
 
-        return None if self._form is None else expression(self._form)
+        return None if self._form is None else expression(self._form, self._own)
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         written = {"text": self.text, "latex": None if self._form is None else latex(self._form, spell)}
@@ -131,7 +133,7 @@ def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
     inputs = [x for x in answers.case.used(name) if base_name(x) not in FIXED and x != name]
     spans = {x: span for x, span in over_ranges(answers, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
     order = sorted(spans, key=lambda x: -abs(spans[x][0]))
-    return tuple(Elasticity(answers.case.theory.symbol(x), spans[x], _form(name, x, answers)) for x in order)
+    return tuple(Elasticity(answers.case.theory.symbol(x), spans[x], _form(name, x, answers), _own=answers.case.theory.own) for x in order)
 
 
 def _form(name: str, x: str, answers: Answers) -> Tree | None:
@@ -155,7 +157,8 @@ def _symbolic(name: str, answers: Answers) -> Iterator[Elasticity]:
         shares = Shares(name, x, answers)
         with contextlib.suppress(NotRational):
             forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
-            yield from (Elasticity(answers.case.theory.symbol(x), None, form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST)
+            short = [(form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST]
+            yield from (Elasticity(answers.case.theory.symbol(x), None, form, arm, answers.case.theory.own) for form, arm in short)
 
 
 def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from symroof.arrays.step_polynomials import Steps
+from symroof.formula.elementary import over_arrays
 from symroof.formula.evaluate import MOST_TERMS, NotGiven, NoValue
 from symroof.formula.piecewise import NotPolynomial
 from symroof.formula.tree import Tree
@@ -155,6 +156,12 @@ def of_largest(e: Arrays, node: Tree, index: Mapping[str, Any], *pairs: tuple[An
     return e.settled(result, near, node, index) if np.any(near) else result
 
 
+def _elementary(function: str, *args: Any) -> Any:
+    """A function of SymPy that the grammar has not."""
+    _no_steps(*args)
+    return over_arrays(function)(*args)
+
+
 def _no_steps(*values: Any) -> None:
     if any(isinstance(value, Steps) for value in values):
         raise NotPolynomial("a choice by the index of a sum")
@@ -217,7 +224,10 @@ ARRAYS: dict[str, Callable[..., Any]] = {
     "floor": lambda over, under, *asked: _rounded(over, under, False, *asked),
     "sqrt": _still(lambda x: np.sqrt(np.where(np.less(x, 0), np.nan, x))),
     "log2": _still(lambda x: np.log2(np.where(np.greater(x, 0), x, np.nan))),
+    "log": _still(lambda x: np.log(np.where(np.greater(x, 0), x, np.nan))),
     "exp": _still(np.exp),
+    "pi": lambda: np.pi,
+    "elementary": _elementary,
     "div": div,
     "pow": pow_,
     "product": product,

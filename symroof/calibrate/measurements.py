@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from symroof.errors import InputError, Problem, Word, nearest, split_hint
@@ -44,7 +44,7 @@ class Measurement:
 
     metric: str
     seconds: Fraction
-    inputs: Mapping[str, Fraction]
+    inputs: Mapping[str, Fraction] = field(hash=False)
     line: int
     column: int
     source: str = ""

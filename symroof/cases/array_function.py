@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -72,7 +72,7 @@ class Compiled:
     symbols: tuple[Symbol, ...]
     inputs: tuple[str, ...]
     results: tuple[Output, ...]
-    case: Case
+    case: Case = field(hash=False)
     single: bool = False
 
     def __getstate__(self) -> dict[str, Any]:

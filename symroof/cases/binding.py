@@ -55,14 +55,14 @@ class Binding:
     chosen_model: Entry[ModelSpec]
     chosen_device: Entry[HardwareSpec]
     assumptions: Assumptions
-    given: dict[str, Given]
-    precisions: dict[str, str] = field(default_factory=dict)
+    given: dict[str, Given] = field(hash=False)
+    precisions: dict[str, str] = field(default_factory=dict, hash=False)
     compute: str | None = None
     warnings: tuple[str, ...] = ()
-    documents: tuple[Document, ...] = ()
+    documents: tuple[Document, ...] = field(default=(), hash=False)
     varied: tuple[tuple[str, str], ...] = ()
     selection: Selection = field(default_factory=Selection)
-    preset: PresetSpec | None = None
+    preset: PresetSpec | None = field(default=None, hash=False)
     several_models: bool = False
     searched: bool = True
     chosen_draft: Entry[ModelSpec] = field(default_factory=Entry)

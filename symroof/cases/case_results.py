@@ -16,6 +16,7 @@ from symroof.formula.tree import Compare, Largest, Name, Num, Tree
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
 from symroof.theory.quantities import QUANTITIES
+from symroof.theory.recall import Recall
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Answers:
+class Answers(Recall):
     """The results of one bound case, each computed when first used.
 
     >>> from symroof.analysis.study import Study
@@ -35,30 +36,33 @@ class Answers:
     """
 
     binding: Binding
-    _memo: dict[str, Result] = field(default_factory=dict)
-    solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
-    rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    _memo: dict[str, Result] = field(default_factory=dict, compare=False)
+    solved: dict[tuple[str, str | None], Any] = field(default_factory=dict, compare=False)
+    rough: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False)
     """Differences of equations over some inputs, in floats."""
-    crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    crossed: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict, compare=False)
     """The crossings of solved equations at each corner of the ranges."""
-    flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    flips: dict[tuple[Any, ...], Any] = field(default_factory=dict, compare=False)
     """Where conditions change, by the inputs and conditions asked about."""
     moved: Case | None = None
     """The case where it is not the binding's own: a corner of its ranges."""
-    spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
-    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
-    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict)
-    elsewhere: dict[int, Answers] = field(default_factory=dict)
+    spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict, compare=False)
+    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict, compare=False)
+    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict, compare=False)
+    elsewhere: dict[int, Answers] = field(default_factory=dict, compare=False)
     """The results in cases of other values, such as the corners of the ranges, by the identity of the case that they hold."""
-    corner_of: Answers | None = None
+    corner_of: Answers | None = field(default=None, compare=False)
     """The results within whose ranges the case is a corner."""
-    at_context: dict[Fraction, Answers] = field(default_factory=dict)
+    at_context: dict[Fraction, Answers] = field(default_factory=dict, compare=False)
     """The case as requests at one context, shared by all that ask there."""
-    signs: dict[Tree, int | None] = field(default_factory=dict)
+    signs: dict[Tree, int | None] = field(default_factory=dict, compare=False)
     """The signs of coefficients, where numbers or their shape show them."""
-    _freed: dict[frozenset[str], Answers] = field(default_factory=dict)
-    in_sympy: Callable[[Tree], Any] | None = None
+    _freed: dict[frozenset[str], Answers] = field(default_factory=dict, compare=False)
+    in_sympy: Callable[[Tree], Any] | None = field(default=None, compare=False)
     """How formulas of this case become SymPy expressions; it remembers the parts that it has written."""
+
+    def __hash__(self) -> int:
+        return hash(self.binding)
 
     @cached_property
     def case(self) -> Case:

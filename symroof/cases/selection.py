@@ -35,13 +35,13 @@ class Selection:
     ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
     """
 
-    models: tuple[str | ModelSpec, ...] = ()
+    models: tuple[str | ModelSpec, ...] = field(default=(), hash=False)
     hardware: tuple[str, ...] = ()
-    precision: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    values: Values = field(default_factory=dict)
-    assume: dict[str, str] = field(default_factory=dict)
+    precision: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    values: Values = field(default_factory=dict, hash=False)
+    assume: dict[str, str] = field(default_factory=dict, hash=False)
     preset: str | None = None
-    origin: dict[str, str] = field(default_factory=dict)
+    origin: dict[str, str] = field(default_factory=dict, hash=False)
     base: Path | None = None
     assume_family: str | None = None
     draft: str | None = None
@@ -49,7 +49,7 @@ class Selection:
     efficiency: str = ""
     engine: str = ""
     own: Declarations = NONE
-    of_devices: Values = field(default_factory=dict)
+    of_devices: Values = field(default_factory=dict, hash=False)
 
     @property
     def basis(self) -> str:
@@ -74,8 +74,8 @@ class Entry(Generic[S]):
     """A requested name with its spec and file."""
 
     name: str = ""
-    spec: S | None = None
-    document: Document | None = None
+    spec: S | None = field(default=None, hash=False)
+    document: Document | None = field(default=None, hash=False)
 
 
 def preset_of(chosen: Selection) -> tuple[PresetSpec | None, tuple[Document, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -43,7 +43,7 @@ class Judgement:
             its file was up, and anything else where symroof itself failed. A missing input is no fault.
     """
 
-    claim: ClaimSpec
+    claim: ClaimSpec = field(hash=False)
     verdict: str
     claimed: str = ""
     derived: str = ""
@@ -57,7 +57,7 @@ class Judgement:
     ranged: bool = False
     slips: tuple[Explanation, ...] = ()
     parts: tuple[Judgement, ...] = ()
-    error: Exception | None = None
+    error: Exception | None = field(default=None, compare=False)
 
 
 def worst(parts: Sequence[Judgement]) -> Judgement:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from symroof.formula.parse import FUNCTIONS
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper, names, walk
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
@@ -57,12 +58,19 @@ def _called(node: Call, go: Go) -> Dimension:
     match node.function:
         case "sqrt":
             return combine((go(node.args[0]), Fraction(1, 2)))
-        case "log2" | "exp":
-            return _plain(node.args[0], go, f"{node.function}()")
         case "of_largest":
             _agree(node.args[::2], go)
             return _agree(node.args[1::2], go)
-    return _agree(node.args, go)
+    if not takes_plain(node.function):
+        return _agree(node.args, go)
+    for arg in node.args:
+        _plain(arg, go, f"{node.function}()")
+    return PLAIN
+
+
+def takes_plain(function: str) -> bool:
+    """Whether a function is one of plain numbers, as logarithms are and whatever only SymPy has; the others keep the dimension of their arguments."""
+    return function in ("log2", "log", "exp") or function not in FUNCTIONS
 
 
 def _compared(parts: tuple[Tree, ...], go: Go) -> Dimension:
@@ -170,7 +178,7 @@ def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
             return of(name)
         case Neg(arg) | Total(arg, _, _, _):
             return _counted(arg, of)
-        case Call("log2" | "exp", _):
+        case Call(function, _) if takes_plain(function):
             return PLAIN
         case Add(parts) | Call(_, parts):
             return next(filter(None, (_counted(part, of) for part in parts)), PLAIN)

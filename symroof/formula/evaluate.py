@@ -15,6 +15,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
+from symroof.formula import elementary
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.source import Source, python
@@ -187,6 +188,18 @@ def sqrt(x: Any) -> Any:
     return _rounded(Decimal.sqrt, x)
 
 
+def _log(x: Any) -> Any:
+    if isinstance(x, float):
+        return math.log(x)
+    if isinstance(x, Dual):
+        return Dual(_log(x.value), x.slope / x.value)
+    if isinstance(x, Piecewise):
+        raise NotPolynomial("a logarithm of the index of a sum")
+    if x <= 0:
+        raise NoValue("the logarithm of a number that is not positive")
+    return _rounded(Decimal.ln, x)
+
+
 def _log2(x: Any) -> Any:
     if isinstance(x, float):
         return math.log2(x)
@@ -246,6 +259,23 @@ def _rounded_quotient(over: Any, under: Any, up: bool) -> Any:
     return _whole(over if under == 1 else divide(over, under), up)
 
 
+def _elementary(function: str, *args: Any) -> Any:
+    """A function or constant that SymPy has and the grammar has not, of exact numbers, floats, or numbers that carry their slopes."""
+    if any(isinstance(arg, Piecewise) for arg in args):
+        raise NotPolynomial(f"{function}() of the index of a sum")
+    if any(isinstance(arg, float) for arg in args):
+        return float(elementary.over_arrays(function)(*args))
+    plain = [arg.value if isinstance(arg, Dual) else Fraction(arg) for arg in args]
+    moving = [(i, arg.slope) for i, arg in enumerate(args) if isinstance(arg, Dual)]
+    try:
+        value = elementary.value(function, *plain)
+        return Dual(value, sum((own * elementary.slope_at(function, i, *plain) for i, own in moving), Fraction(0))) if moving else value
+    except elementary.NoRealValue as error:
+        raise NoValue(str(error)) from None
+
+
+NUMBER_PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": lambda *args: _extreme(args, True),
     "min": lambda *args: _extreme(args, False),
@@ -253,7 +283,10 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floor": lambda over, under=1: _rounded_quotient(over, under, False),
     "sqrt": sqrt,
     "log2": _log2,
+    "log": _log,
     "exp": _exp,
+    "pi": lambda: NUMBER_PI,
+    "elementary": _elementary,
 }
 
 RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}

@@ -18,13 +18,13 @@ from functools import cache, reduce
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.tree import ONE, ZERO, Compare, Largest, Name, Num, Total, Tree
+from symroof.formula.elementary import name_of
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Largest, Name, Num, Slope, Total, Tree
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
 """Characters of an expression that an error repeats."""
-LOG_OF_2 = "ln2"
-"""The name of the natural logarithm of 2: logarithms here have base 2."""
 
 
 class NoMeaning(ValueError):
@@ -139,7 +139,8 @@ def _power(node: Any, go: Go) -> Tree:
 
 
 def _logarithm(node: Any, go: Go) -> Tree:
-    return Name(LOG_OF_2) if node.args[0] == 2 else build.mul(Name(LOG_OF_2), build.call("log2", go(node.args[0])))
+    """A natural logarithm; that of SymPy to another base is a quotient of two."""
+    return build.call("log", go(node.args[0]))
 
 
 def _sum(node: Any, go: Go) -> Tree:
@@ -164,9 +165,63 @@ def _absolute(node: Any, go: Go) -> Tree:
     return build.call("max", inner, build.neg(inner))
 
 
+def _sign(node: Any, go: Go) -> Tree:
+    inner = go(node.args[0])
+    return build.call("of_largest", ZERO, ZERO, inner, ONE, build.neg(inner), build.neg(ONE))
+
+
+def _remainder(node: Any, go: Go) -> Tree:
+    """``Mod``, of the sign of the divisor."""
+    over, under = map(go, node.args)
+    return build.sub(over, build.mul(under, build.call("floor", build.div(over, under))))
+
+
+def _elementary(node: Any, go: Go) -> Tree:
+    """Any other function or constant of SymPy that has values."""
+    name = name_of(node)
+    if not name:
+        raise _refused(node)
+    return Call(name, tuple(map(go, node.args)))
+
+
 def _step(node: Any, go: Go) -> Tree:
     """``Heaviside``, as derivatives of a maximum have it: 1 from zero on, the slope of the arm that binds."""
     return build.call("of_largest", go(node.args[0]), ONE, ZERO, ZERO)
+
+
+def _derivative(node: Any, go: Go) -> Tree:
+    """A derivative that stands: of a symbol its slope by name, of a rounding 0 between its jumps, of anything else that of its parts."""
+    import sympy
+
+    if isinstance(node.expr, (sympy.floor, sympy.ceiling)):
+        return ZERO
+    if not node.expr.is_Symbol:
+        return _of_parts(node, go)
+    name = node.expr.name
+    for by, times in node.variable_count:
+        if not by.is_Symbol or not times.is_Integer:
+            raise NoMeaning(f"a derivative is by symbols, so many times: {shown(node)}")
+        for _ in range(int(times)):
+            name = Slope.of(name, by.name)
+    return Name(name)
+
+
+def _of_parts(node: Any, go: Go) -> Tree:
+    """A derivative that SymPy takes when it is asked to: no symbol in it but those it is taken by is a constant."""
+    import sympy
+
+    from symroof.formula.quantity_symbol import quantity_symbol
+
+    moving = {symbol: quantity_symbol(symbol.name) for symbol in node.expr.free_symbols - set(node.variables)}
+    taken = node.func(node.expr.xreplace(moving).rewrite(sympy.Mod, sympy.floor), *node.variable_count).doit()
+    if isinstance(taken, sympy.Derivative) and not taken.expr.is_Symbol:
+        raise _refused(node)
+    return go(taken)
+
+
+def _at(node: Any, go: Go) -> Tree:
+    """``Subs``: an expression with others in the place of some of its symbols."""
+    return substitute(go(node.expr), {symbol.name: go(point) for symbol, point in zip(node.variables, node.point, strict=True)})
 
 
 def _choice(node: Any, go: Go) -> Tree:
@@ -247,10 +302,15 @@ def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
         (sympy.floor, _called("floor")),
         (sympy.log, _logarithm),
         (sympy.Abs, _absolute),
+        (sympy.sign, _sign),
+        (sympy.Mod, _remainder),
         (sympy.Heaviside, _step),
         (sympy.DiracDelta, lambda node, go: ZERO),  # second derivatives of a maximum, beside its bends: those of the arm that binds
+        (sympy.Derivative, _derivative),
+        (sympy.Subs, _at),
         (sympy.Sum, _sum),
         (sympy.Piecewise, _choice),
+        ((sympy.Function, sympy.NumberSymbol), _elementary),
         (sympy.Eq, _relation("=")),
         (sympy.Le, _relation("<=")),
         (sympy.Ge, _relation(">=")),

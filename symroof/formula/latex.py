@@ -43,7 +43,9 @@ class _Latex(Notation):
         "floor": r"\left\lfloor {} \right\rfloor",
         "sqrt": r"\sqrt{{{}}}",
         "log2": r"\log_2" + brackets,
+        "log": r"\ln" + brackets,
         "exp": r"\exp" + brackets,
+        "pi": r"\pi",
         "max": r"\max" + brackets,
         "min": r"\min" + brackets,
         "argmax": r"\operatorname{{arg\,max}}" + brackets,
@@ -52,6 +54,9 @@ class _Latex(Notation):
     def function(self, name: str) -> str:
         escaped = name.replace("_", r"\_")
         return rf"\operatorname{{{escaped}}}"
+
+    def constant(self, name: str) -> str:
+        return rf"\mathrm{{{name}}}"
 
     def label(self, label: str) -> str:
         return rf"\text{{{label}: }} "

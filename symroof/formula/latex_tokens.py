@@ -27,12 +27,12 @@ OPERATORS = {
     "lceil": "lceil", "rceil": "rceil", "lfloor": "lfloor", "rfloor": "rfloor", "vert": "|", "mid": "|", "lbrace": r"\{", "rbrace": r"\}",
     "{": r"\{", "}": r"\}", "%": "%", "colon": ":",
 }  # fmt: skip
-STRUCTURE = frozenset({"frac", "tfrac", "dfrac", "cfrac", "sqrt", "log", "exp", "max", "min", "sum"})
+STRUCTURE = frozenset({"frac", "tfrac", "dfrac", "cfrac", "sqrt", "log", "ln", "exp", "max", "min", "sum"})
 SPACE = frozenset({"quad", "qquad", ",", ";", ":", "!", ">", " ", "displaystyle", "textstyle", "limits", "nolimits", "big", "Big", "bigg", "Bigg", "bigl",
                    "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "left", "right", "middle", "strut"})  # fmt: skip
 WORDS = ("text", "mathrm", "mathit", "mathsf", "mathtt", "mathbf", "textrm", "textit", "texttt", "textsf", "operatorname", "mbox", "rm")
 KNOWN = sorted({*OPERATORS, *STRUCTURE, *SPACE, *WORDS, *GREEK})
-FUNCTIONS = frozenset({"max", "min", "ceil", "floor", "sqrt", "log2", "exp", "of_largest"})
+FUNCTIONS = frozenset({"max", "min", "ceil", "floor", "sqrt", "log2", "log", "exp", "of_largest"})
 """Functions people also write upright, ``\\text{ceil}(..)``, or without a backslash."""
 
 RELATIONS = frozenset({"<=", ">=", "<", ">", "="})

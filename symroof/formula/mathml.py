@@ -145,11 +145,16 @@ class _Mathml(Notation):
         "floor": "<mrow><mo>⌊</mo>{}<mo>⌋</mo></mrow>",
         "sqrt": "<msqrt>{}</msqrt>",
         "log2": f"<msub>{_function('log')}<mn>2</mn></msub>{brackets}",
+        "log": f"{_function('ln')}{brackets}",
+        "pi": "<mi>π</mi>",
         "argmax": _function("arg\u00a0max") + brackets,
     }
 
     def function(self, name: str) -> str:
         return _function(name)
+
+    def constant(self, name: str) -> str:
+        return _upright(name)
 
     def label(self, label: str) -> str:
         return words(f"{label}: ")

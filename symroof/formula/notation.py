@@ -86,9 +86,11 @@ class Notation(ABC):
         return joined
 
     def call(self, function: str, args: Sequence[str]) -> str:
-        """A function of printed arguments."""
+        """A function of printed arguments, or a constant."""
         printed = self.comma.join(args)
-        return self.calls[function].format(printed) if function in self.calls else self.function(function) + self.brackets.format(printed)
+        if function in self.calls:
+            return self.calls[function].format(printed)
+        return self.function(function) + self.brackets.format(printed) if args else self.constant(function)
 
     def total(self, index: str, first: str, last: str, body: str) -> str:
         return self.sums.format(index=index, first=first, last=last) + body
@@ -118,6 +120,10 @@ class Notation(ABC):
     @abstractmethod
     def function(self, name: str) -> str:
         """The name of a function."""
+
+    @abstractmethod
+    def constant(self, name: str) -> str:
+        """A constant by its name."""
 
     @abstractmethod
     def label(self, label: str) -> str:

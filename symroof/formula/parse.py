@@ -1,7 +1,7 @@
 """The grammar people write formulas in: our own reader, never ``eval``.
 
 ``+ - * / ^ **``, parentheses, names, numbers with an optional unit that binds to its number (``3.35e12 byte/s``),
-``max min ceil floor sqrt log2 exp``, ``sum(body, index, first, last)``, a quantity at a changed input
+``max min ceil floor sqrt log2 log exp``, ``pi``, ``sum(body, index, first, last)``, a quantity at a changed input
 (``itl(context = 8192)``) and one comparison. Bounded in length, depth and exponents; every error has its column.
 
 >>> from symroof.formula.text import text
@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from symroof.formula import build
-from symroof.formula.tree import At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
+from symroof.formula.tree import PI, At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -34,6 +34,7 @@ FUNCTIONS = {
     "floor": (1, 1),
     "sqrt": (1, 1),
     "log2": (1, 1),
+    "log": (1, 1),
     "exp": (1, 1),
     "of_largest": (2, 64),
     "sum": (4, 4),
@@ -220,7 +221,7 @@ class Reader:
             return self.number(token)
         if token.kind == "name":
             self.position += 1
-            return self.call(token) if self.take("(") else Name(token.text)
+            return self.call(token) if self.take("(") else PI if token.text == PI.function else Name(token.text)
         if self.take("("):
             tree = self.sum()
             self.expect(")", "')'")

@@ -139,9 +139,13 @@ def _points(seed: int, whole: bool) -> Iterator[Point]:
         yield Point(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
 
 
+RATIONAL = frozenset({"max", "min", "ceil", "floor", "of_largest"})
+"""Functions whose values are rational where their arguments are."""
+
+
 def _is_rounded(node: Tree) -> bool:
     """Whether a value may be irrational."""
-    return (isinstance(node, Call) and node.function in ("sqrt", "log2", "exp")) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
+    return (isinstance(node, Call) and node.function not in RATIONAL) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
 
 
 def _taken(call: Call, point: Point) -> int:

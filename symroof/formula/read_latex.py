@@ -1,6 +1,6 @@
 r"""Formulas as people paste them from notes and papers: a bounded subset of LaTeX, read by our own reader.
 
-``\frac``, ``\cdot``, ``\times``, ``\max``, ``\lceil``, ``\sqrt``, ``\log_2``, ``\sum``, powers, letters side by side as a
+``\frac``, ``\cdot``, ``\times``, ``\max``, ``\lceil``, ``\sqrt``, ``\log_2``, ``\ln`` (and ``\log``, which is the same), ``\pi``, ``\sum``, powers, letters side by side as a
 product, units in ``\text{}`` after a number, one relation. A letter and its subscript are one name, ``H_{kv}`` is
 ``H_kv``; :func:`symroof.theory.spellings.resolved` gives the name it stands for. A formula that two readers would read differently,
 such as ``a/b c``, is refused.
@@ -19,7 +19,7 @@ from symroof.formula import build
 from symroof.formula.latex_signs import SignReader, is_unit
 from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
 from symroof.formula.parse import FormulaError, Token, check_arguments
-from symroof.formula.tree import At, Largest, Name, Num, Total, Tree
+from symroof.formula.tree import PI, At, Largest, Name, Num, Total, Tree
 from symroof.units import parse_unit
 
 CLOSING = {"(": ")", "[": "]", r"\{": r"\}", "{": "}", "lceil": "rceil", "lfloor": "rfloor"}
@@ -118,7 +118,7 @@ class _LatexReader(SignReader):
             return Num(unit.size, unit.dimension)
         if token.kind in ("letter", "text"):
             name = self.sign()
-            return self.changed(name) or Name(name)
+            return self.changed(name) or (PI if name == PI.function and name not in self.known else Name(name))
         if self.at(*CLOSING):
             return self.group()
         if token.kind == "command":
@@ -143,8 +143,10 @@ class _LatexReader(SignReader):
                 if self.at("["):
                     raise FormulaError("only square roots; write a power", self.token.column)
                 return build.call("sqrt", self.argument())
+            case "ln":
+                return build.call("log", self.power())
             case "log":
-                return build.call("log2", self.logarithm(token))
+                return self.logarithm(token)
             case "exp":
                 return build.call("exp", self.power())
             case "sum":
@@ -152,9 +154,12 @@ class _LatexReader(SignReader):
         return self.arms(token)
 
     def logarithm(self, token: Token) -> Tree:
-        if not self.take("_") or self.label(0) != "2":
-            raise FormulaError(r"only \log_2", token.column)
-        return self.power()
+        """To base 2 where that is written, natural without a base, as SymPy and most papers print it."""
+        if not self.take("_"):
+            return build.call("log", self.power())
+        if self.label(0) != "2":
+            raise FormulaError(r"only \log_2 and \ln", token.column)
+        return build.call("log2", self.power())
 
     def arms(self, token: Token) -> Tree:
         """The arguments of a maximum or minimum, in any brackets."""

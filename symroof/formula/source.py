@@ -21,11 +21,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from symroof.formula.parse import FUNCTIONS
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper, names, parts
 
 Go = Callable[[Tree], str]
 ASKS = re.compile(r"\bv\(")
 
+OWN = frozenset({*FUNCTIONS, "pi"})
+"""Functions that a source calls by their name; any other is one of SymPy's."""
 DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
 """Parts that lie deeper, or that occur again and have so many nodes, are functions of their own; a sum of more terms is one of sums."""
 
@@ -117,7 +120,7 @@ class _Python:
             case Total(body, index, first, last):
                 return self.total(node, body, index, first, last, depth)
             case At(name, changes):
-                return f"e.at({name!r},{{{','.join(f'{key!r}:{go(value)}' for key, value in changes)}}})"
+                return f"e.at({repr(name) if type(name) is str else self.constant('u', name)},{{{','.join(f'{key!r}:{go(value)}' for key, value in changes)}}})"
             case Compare(operator, left, right):
                 if self.moving is None:
                     return f"({go(left)}{COMPARISONS[operator]}{go(right)})"
@@ -162,7 +165,7 @@ class _Python:
             return f"of_largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
         if function in ("ceil", "floor"):
             return self.rounding(function, args[0], go)
-        return f"{function}({','.join(map(go, args))})"
+        return f"{function}({','.join(map(go, args))})" if function in OWN else f"elementary({','.join((repr(function), *map(go, args)))})"
 
     def rounding(self, function: str, arg: Tree, go: Go) -> str:
         """A rounding of the arms of a maximum, one by one: each may be a quotient of whole numbers."""
@@ -218,6 +221,8 @@ def _call(node: Call, go: Go) -> str:
     if node.function == "of_largest":
         pairs = (f"[{go(key)},()=>{go(value)}]" for key, value in zip(node.args[::2], node.args[1::2], strict=True))
         return f"ofLargest({','.join(pairs)})"
+    if node.function not in OWN:  # the page has no such function: no value
+        return "NaN"
     return f"{node.function}({','.join(map(go, node.args))})"
 
 

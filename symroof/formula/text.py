@@ -83,6 +83,8 @@ class _Printer:
                 return f"{self.inside(over, PRODUCT)}/{self.inside(under, POWER)}", PRODUCT
             case Pow(base, exponent):
                 return f"{self.inside(base, ATOM)}**{self.inside(exponent, ATOM)}", POWER
+            case Call(constant, ()):
+                return constant, ATOM
             case Call(function, args):
                 return f"{function}({', '.join(self.print(arg)[0] for arg in args)})", ATOM
             case Total(body, index, first, last):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from symroof.formula.elementary import of_sympy
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper
 
 
@@ -74,16 +75,17 @@ def _rules() -> dict[type, Any]:
     """How each kind of node becomes an expression."""
     import sympy
 
-    functions = {
+    functions: dict[str, Any] = {
         "max": _extreme(sympy.Max),
         "min": _extreme(sympy.Min),
         "ceil": _rounded(sympy.ceiling),
         "floor": _rounded(sympy.floor),
         "sqrt": sympy.sqrt,
         "log2": lambda x: sympy.log(x, 2),
+        "log": sympy.log,
         "exp": sympy.exp,
+        "of_largest": lambda *args: _of_largest(args[::2], args[1::2]),
     }
-    functions["of_largest"] = lambda *args: _of_largest(args[::2], args[1::2])
     relations = {"<=": sympy.Le, ">=": sympy.Ge, "<": sympy.Lt, ">": sympy.Gt, "=": sympy.Eq}
     return {
         Num: lambda node, go: sympy.Rational(node.value.numerator, node.value.denominator),
@@ -92,7 +94,7 @@ def _rules() -> dict[type, Any]:
         Mul: lambda node, go: sympy.Mul(*map(go, node.factors)),
         Div: lambda node, go: go(node.over) / go(node.under),
         Pow: lambda node, go: go(node.base) ** go(node.exponent),
-        Call: lambda node, go: functions[node.function](*map(go, node.args)),
+        Call: lambda node, go: (functions.get(node.function) or of_sympy(node.function))(*map(go, node.args)) if node.args else of_sympy(node.function),
         At: lambda node, go: sympy.Function(node.name)(*map(go, children(node))),
         Compare: lambda node, go: relations[node.operator](go(node.left), go(node.right)),
         Largest: lambda node, go: _of_largest(tuple(go(arm) for _, arm in node.arms), tuple(label(name) for name, _ in node.arms)),

@@ -59,6 +59,27 @@ class Name(_Hashed):
     name: str
 
 
+class Slope(str):
+    """The name of a derivative: how fast a quantity moves with an input, all other inputs held.
+
+    Attributes:
+        quantity: what moves; it may be a slope itself.
+        by: the input that moves it.
+
+    >>> Slope.of("itl", "batch")
+    'Derivative(itl, batch)'
+    """
+
+    quantity: str
+    by: str
+
+    @classmethod
+    def of(cls, quantity: str, by: str) -> Slope:
+        made = cls(f"Derivative({quantity}, {by})")
+        made.quantity, made.by = quantity, by
+        return made
+
+
 @_node
 class Neg(_Hashed):
     arg: Tree
@@ -88,7 +109,7 @@ class Pow(_Hashed):
 
 @_node
 class Call(_Hashed):
-    """``max``, ``min``, ``ceil``, ``floor``, ``sqrt``, ``log2`` or ``exp`` of its arguments."""
+    """``max``, ``min``, ``ceil``, ``floor``, ``sqrt``, ``log2``, ``log`` or ``exp`` of its arguments, or another function of SymPy; a constant (``pi``) has none."""
 
     function: str
     args: tuple[Tree, ...]
@@ -131,6 +152,7 @@ class Largest(_Hashed):
 Tree: TypeAlias = Num | Name | Neg | Add | Mul | Div | Pow | Call | Total | At | Compare | Largest
 
 ZERO, ONE = Num(Fraction(0)), Num(Fraction(1))
+PI = Call("pi", ())
 
 
 CHILDREN: dict[type, Callable[[Any], tuple[Tree, ...]]] = {

@@ -57,6 +57,12 @@ class Table(Sequence[dict[str, Any]]):
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.rows == other.rows
+
+    def __hash__(self) -> int:
+        return hash(tuple(row["name"] for row in self.rows))
+
     @property
     def columns(self) -> list[str]:
         """The names of the columns."""

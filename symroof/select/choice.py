@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -105,7 +105,7 @@ class Choice:
     study: Study
     configurations: tuple[Configuration, ...]
     order: str
-    targets: dict[str, Fraction]
+    targets: dict[str, Fraction] = field(hash=False)
 
     def __repr__(self) -> str:
         first = f", first {self.passing[0].label}" if self.passing else ""

@@ -50,10 +50,10 @@ class Run:
     label: str
     own: Answers
     changes: tuple[tuple[str, int], ...] = ()
-    quick: Mapping[str, float] = field(default_factory=dict)
-    shares: Mapping[str, float] = field(default_factory=dict)
-    slow: Mapping[str, float] = field(default_factory=dict)
-    fast: Mapping[str, float] = field(default_factory=dict)
+    quick: Mapping[str, float] = field(default_factory=dict, hash=False)
+    shares: Mapping[str, float] = field(default_factory=dict, hash=False)
+    slow: Mapping[str, float] = field(default_factory=dict, hash=False)
+    fast: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @cached_property
     def answers(self) -> Answers:
@@ -176,7 +176,7 @@ class Configuration:
     run: Run
     window: Window | None
     chosen: bool
-    ends: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    ends: Mapping[int, Mapping[str, float]] = field(default_factory=dict, hash=False)
 
     @property
     def label(self) -> str:

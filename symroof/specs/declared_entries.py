@@ -59,13 +59,14 @@ def _unit(value: object) -> Unit:
 
 
 class InputSpec(Spec):
-    """An input of one's own; ``counts`` where it counts things, so that answers are whole."""
+    """An input of one's own; ``counts`` where it counts things, so that answers are whole; ``sign`` where it may be zero or negative, as SymPy says it."""
 
     unit: UnitText = ""
     means: str
     default: Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})] = None
     latex: Latex = None
     counts: bool = False
+    sign: Literal["positive", "nonnegative", "real"] = "positive"
     source: AnySource = None
 
 

@@ -32,10 +32,12 @@ MOST_NODES = 4096
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 RESERVED = frozenset(
     {*FUNCTIONS, *SWITCHES, "detail", *DETAIL, "model", "hardware", "preset", "draft", "assume", "assume_family", "targets", "theory", "define"}
-    | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula"}
+    | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula", "pi"}
 )
 """Words that a study, a sweep or a formula understands otherwise."""
 
+DECLARE = "write an input of one's own into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
+"""The hint for a name that is near to no other."""
 Place = tuple[str | int, ...]
 
 
@@ -74,7 +76,7 @@ def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NO
     every = Declarations(quantities=made).joined(known)
     for name, tree in read.items():
         if unknown := [inner for inner in _spoken(tree) if inner not in specs and every.symbol(inner) is None]:
-            faults += [((name, "formula"), f"unknown name {inner!r}; {nearest(inner, every.known)}") for inner in unknown]
+            faults += [((name, "formula"), f"unknown name {inner!r}; {nearest(inner, every.known) or DECLARE}") for inner in unknown]
         elif all(inner in read or inner not in specs for inner in _spoken(tree)):
             faults += [((name, "formula"), why) for why in _wrong_dimension(name, tree, every)]
     _raise(faults)
@@ -135,12 +137,14 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
     default = None
     if spec.default is not None:
         value = in_unit(spec.default, unit, written_in, bare=True).value  # the unit stands beside it
-        if value < 0:
+        if value < 0 and spec.sign != "real":
             raise ValueError("must be 0 or more")
         if spec.counts and value.denominator != 1:
             raise ValueError(f"counts {unit or 'thing'}s: write a whole number")
         default = f"{value}" if value.denominator == 1 else _decimal(value)
-    return Symbol(name, spec.latex or default_latex(name), unit, spec.means, default, counted=spec.counts, written_in=written_in)
+    signed, from_zero = spec.sign == "real", spec.sign == "nonnegative"
+    latex = spec.latex or default_latex(name)
+    return Symbol(name, latex, unit, spec.means, default, counted=spec.counts, written_in=written_in, from_zero=from_zero, signed=signed)
 
 
 def _decimal(value: Fraction) -> str:

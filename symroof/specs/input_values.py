@@ -97,7 +97,8 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     if any(end and not in_range(end) for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
-    if low < 0 or (low == 0 and not from_zero):
+    negative = symbol.signed and not isinstance(symbol, Quantity)
+    if not negative and (low < 0 or (low == 0 and not from_zero)):
         raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}" + ("; leave it out for a prompt alone" if symbol.name == "output" else ""))
     if symbol.name in SHARES and high > 1:
         raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")

@@ -1,16 +1,28 @@
-"""Theory files: inputs, formulas over them and over the engine's names, thresholds."""
+"""Theories of one's own, as files and in Python: inputs, formulas over them and over the engine's names, thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Annotated
+from decimal import Decimal
+from fractions import Fraction
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from symroof.errors import InputError
+from symroof.formula.dimension import DimensionError, dimension
+from symroof.formula.parse import FormulaError
+from symroof.formula.text import text
+from symroof.formula.tree import Tree, names
 from symroof.specs.declared_entries import AnySource, FormulaSpec, InputSpec, ThresholdSpec
-from symroof.specs.fields import NAME, Faults, Spec
-from symroof.theory.declarations import Declarations
+from symroof.specs.fields import NAME, Faults, Spec, build
+from symroof.specs.strict_yaml import Document
+from symroof.theory.declarations import OWN, Declarations
+from symroof.theory.quantity import declared
+from symroof.theory.spellings import read_formula, resolved
+from symroof.theory.sympy_input import is_sympy, name_in, read_definition, read_expression
+from symroof.units import describe
 
 
 class TheorySpec(Spec):
@@ -49,3 +61,107 @@ def _at(place: str, read: Callable[[], Declarations]) -> Declarations:
         return read()
     except Faults as error:
         raise Faults([((place, *below), message) for below, message in error.items]) from None
+
+
+def from_python(inputs: Mapping[Any, Any], define: Mapping[Any, Any], thresholds: Any, title: str = "") -> Declarations:
+    """A theory said in Python as its file says it; see :class:`symroof.api.Theory` for what each entry may be.
+
+    Raises:
+        InputError: everything wrong with its names and formulas.
+
+    >>> made = from_python({"width": "byte", "rate": "byte/s"}, {"wait": "width/rate"}, {})
+    >>> made.quantity("wait").unit, made.input("width").may_vanish
+    ('s', False)
+    """
+    entries = {str(name_in(key)): _input(str(name_in(key)), key, value) for key, value in inputs.items()}
+    data: dict[str, Any] = {"name": "python", "title": title or "A theory in Python", "inputs": entries}
+    own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
+    data["define"], known = _formulas(define, own)
+    data["thresholds"] = [_threshold(name, value, known) for name, value in _pairs(thresholds)]
+    return replace(_built(data), symbols=own.symbols)
+
+
+def _built(data: dict[str, Any]) -> Declarations:
+    try:
+        return build(Document("theory", data, {}, (), ""), TheorySpec).declarations()
+    except InputError as error:  # there are no lines to point at
+        raise InputError([replace(problem, line=None, column=None) for problem in error.problems]) from None
+
+
+def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
+    """An input as a file says it: from a unit alone, or from its entry; the sign of a symbol is that of the input."""
+    entry = dict(value) if isinstance(value, Mapping) else {"unit": value or ""}
+    signs = [sign for sign in ("positive", "nonnegative", "real") if is_sympy(key) and getattr(key, f"is_{sign}", None)]
+    return {"means": name, **({"sign": signs[0]} if signs else {}), **entry, **({"default": _exact(entry["default"])} if "default" in entry else {})}
+
+
+def _exact(value: Any) -> Any:
+    """A number as a file has it: the float 0.1 means the decimal 0.1."""
+    if isinstance(value, float):
+        return Fraction(Decimal(repr(value)))
+    return Fraction(str(value)) if is_sympy(value) and value.is_number else value
+
+
+def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, Any], Declarations]:
+    """Definitions as a file says them, and the declarations with their units: one that states none has that of its formula."""
+    left = {str(name_in(key)): dict(value) if isinstance(value, Mapping) else {"formula": value} for key, value in define.items()}
+    made: dict[str, Any] = {}
+    while left:
+        ready = [name for name, entry in left.items() if left.keys().isdisjoint(_spoken(entry.get("formula"), own))]
+        for name in ready or [*left]:  # a circle, which is reported where all are read
+            made[name] = entry = _formula(name, left.pop(name), own)
+            quantity = declared(OWN, name, name, entry["unit"], entry["means"])
+            own = Declarations(quantities=(quantity,)).joined(own)
+    return {name: made[name] for name in map(str, map(name_in, define))}, own
+
+
+def _spoken(formula: Any, own: Declarations) -> Iterable[str]:
+    """The names of a formula; of one that cannot be read, none."""
+    if is_sympy(formula):
+        return [symbol.name for symbol in formula.free_symbols]
+    try:
+        return names(read_formula(str(formula), (*own,)))
+    except FormulaError:
+        return ()
+
+
+def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, Any]:
+    """A definition with its unit and meaning, a SymPy expression as a formula."""
+    formula, unit = entry.get("formula"), entry.get("unit")
+    if is_sympy(formula):
+        try:
+            formula = read_expression(formula, own=own) if unit is None else read_definition(formula, unit, own)
+        except InputError as error:
+            raise InputError([replace(problem, file="theory", path=f"define.{name}.formula") for problem in error.problems]) from None
+    formula = _exact(formula)
+    return {"means": name, **entry, "formula": formula, "unit": unit_of(formula, own) if unit is None else unit}
+
+
+def unit_of(formula: Any, own: Declarations) -> str:
+    """The unit that a formula has, as text or as it is; a plain number where it cannot be told, which is reported where the formula is read.
+
+    >>> from symroof.theory.declarations import NONE
+    >>> unit_of("kv_cache_bytes/itl", NONE)
+    'byte/s'
+    """
+    try:
+        tree = formula if isinstance(formula, Tree) else resolved(read_formula(str(formula), (*own,)))
+        unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
+    except (FormulaError, DimensionError, AttributeError):
+        return ""
+    return describe(unit) if unit else ""
+
+
+def _pairs(thresholds: Any) -> list[tuple[str, Any]]:
+    """Thresholds by name; in a list each entry has its own, as in a file."""
+    return [(str(name_in(name)), value) for name, value in thresholds.items()] if isinstance(thresholds, Mapping) else [("", value) for value in thresholds]
+
+
+def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
+    """A threshold as a file says it: from its entry, or from a pair of the equation and its unknown."""
+    entry = dict(value) if isinstance(value, Mapping) else dict(zip(("equation", "unknown"), value if isinstance(value, tuple) else (value,), strict=False))
+    equation = entry.get("equation")
+    if is_sympy(equation):
+        equation = text(read_expression(equation, own=own))
+    entry = {"name": name, "means": str(equation), **entry, "equation": equation}
+    return {**entry, "unknown": name_in(entry["unknown"])} if "unknown" in entry else entry

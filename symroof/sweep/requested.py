@@ -9,12 +9,17 @@ from typing import Any
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.parse import FormulaError
+from symroof.formula.tree import Tree
+from symroof.formula.tree import names as names_of
+from symroof.sweep.axes import LABELLED
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.defaults import Missing
-from symroof.theory.spellings import printed_name
-from symroof.theory.symbols import Unnamed, base_name
-from symroof.theory.sympy_input import quantity_in
+from symroof.theory.spellings import printed_name, read_formula, resolved
+from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import UNNAMED, base_name
+from symroof.theory.sympy_input import is_sympy, quantity_in, read_expression
 from symroof.theory.theory import UnknownName
 
 FIRST = (
@@ -38,7 +43,7 @@ def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
     problems = []
     for written in (part for name in (quantity_in(name, own) for name in names) for part in _parts(name)):
         name = printed_name(written)
-        if isinstance(written, Unnamed):
+        if isinstance(written, UNNAMED):
             quantities[written] = None
         elif own.symbol(base_name(name)):
             quantities[name] = None
@@ -53,7 +58,39 @@ def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
 
 
 def _parts(written: str) -> list[str]:
-    return [written] if isinstance(written, Unnamed) else [part.strip() for part in written.split(",")]
+    return [written] if isinstance(written, UNNAMED) else [part.strip() for part in written.split(",")]
+
+
+def columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Tree]:
+    """The keywords of a sweep that are formulas, in SymPy or as text, and so name a column; all others are axes.
+
+    >>> from symroof.formula.text import text
+    >>> {name: text(formula) for name, formula in columns({"batch": "1:8", "wait": "ttft/itl", "bacth": "1:8"}).items()}
+    {'wait': 'ttft/itl'}
+
+    Raises:
+        InputError: the name is one already, or SymPy has something that no formula has.
+    """
+    made = {name: formula for name, value in over.items() if (formula := _formula(name, value, own)) is not None}
+    for name in made:
+        if name in LABELLED or name in SWITCHES or own.symbol(base_name(printed_name(name))) or own.threshold(name):
+            raise InputError(
+                Problem("sweep", "is a name already, and a formula makes a column", path=name, hint=f"give the column a name of its own: my_{name}=...")
+            )
+    return made
+
+
+def _formula(name: str, value: Any, own: Declarations) -> Tree | None:
+    """The formula of a column; None of the values of an axis: numbers, labels, texts that name an input or are no formula of names."""
+    if is_sympy(value):
+        return read_expression(value, own=own) if getattr(value, "free_symbols", None) else None
+    if not isinstance(value, str) or name in LABELLED or name in SWITCHES or own.symbol(base_name(printed_name(name))):
+        return None
+    try:
+        tree = resolved(read_formula(value, (*own,)))
+    except FormulaError:
+        return None
+    return tree if names_of(tree) else None
 
 
 def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:

@@ -10,19 +10,21 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from symroof.formula import build
+from symroof.formula.derivative import BY_TERMS, derivative
 from symroof.formula.dual import Dual, Slopes
 from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, mentions, names
+from symroof.formula.tree import ONE, ZERO, At, Call, Compare, Largest, Name, Num, Slope, Tree, mentions, names
 from symroof.theory.defaults import Missing, NotClosed, default_of
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, may_lay_out, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
+from symroof.theory.recall import Recall
 from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
-from symroof.theory.symbols import base_name
+from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
 MOST_CHANGES = 12
@@ -60,7 +62,7 @@ class _Plans:
 
 
 @dataclass
-class Case:
+class Case(Recall):
     """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
 
     With ``same_layout`` degrees move among numbers that lead to the layout of this case, so that its formulas are theirs too.
@@ -80,18 +82,18 @@ class Case:
     rounded: bool = False
     same_layout: bool = False
     laid_out: InitVar[bool] = False
-    _memo: dict[str, Any] = field(default_factory=dict, init=False)
-    _open: set[str] = field(default_factory=set, init=False)
-    _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False)
-    _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False)
-    _plans: _Plans = field(default_factory=_Plans, init=False)
-    _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False)
-    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False)
-    _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False)
-    _depth: int = field(default=0, init=False)
-    _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False)
-    _unmoved: Case | None = field(default=None, init=False)
-    _changes: frozenset[str] = field(default=frozenset(), init=False)
+    _memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
+    _open: set[str] = field(default_factory=set, init=False, compare=False)
+    _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False, compare=False)
+    _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
+    _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
+    _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False, compare=False)
+    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
+    _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False, compare=False)
+    _depth: int = field(default=0, init=False, compare=False)
+    _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False, compare=False)
+    _unmoved: Case | None = field(default=None, init=False, compare=False)
+    _changes: frozenset[str] = field(default=frozenset(), init=False, compare=False)
 
     def __post_init__(self, laid_out: bool) -> None:
         if laid_out:
@@ -161,7 +163,7 @@ class Case:
         quantity = None if name in self.given else QUANTITIES.get(name)
         search = self.search(name)
         formula = None
-        if not search and not (quantity and quantity.chooses):
+        if not search and not chooses(name):
             with suppress(NotGiven, UnknownName):  # asked for again where its value is, after the conditions
                 formula = self.formula(name)
         exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
@@ -246,6 +248,8 @@ class Case:
         """
         if name in self.given:
             return self.given[name]
+        if isinstance(name, Slope):
+            return self._slope_formula(name.quantity, name.by, changed)
         definition = self._definition(name, changed)
         if definition is not None:
             whole = base_name(name) if "." in name else name
@@ -262,6 +266,34 @@ class Case:
                 raise NotClosed(why)
             raise Missing(name, f"no part of this model gives {name}" if quantity is not None else "")
         return default
+
+    def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Tree:
+        """How fast a name moves with another here: the derivative of its formula, in the slopes of the names it speaks of."""
+        if (name, by) == (BY_TERMS.quantity, BY_TERMS.by):
+            raise NotGiven("the slope of a sum in the number of its terms")
+        if kinds := self.theory.kinds.get(by):
+            raise NotGiven(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
+        if not (by in self.numbers or by in changed or self._stands_alone(by)):  # its definition is out of play where it moves
+            return At(Slope.of(name, by), ((by, Name(by)),))
+        shared = by in self.theory.split  # what parts of it are follows a total that moves
+
+        def moves(inner: str) -> bool:
+            return by in self.ancestry(inner) or (shared and not self.is_input(inner))
+
+        if name == by:
+            return ONE
+        if name in self.numbers or name in changed or not moves(name):
+            return ZERO
+        search = self.search(name, changed)
+        if search:
+            return ZERO if search.kind == "most" else _slope_of_search(name, search, by)
+        return derivative(self.formula(name, changed), by, moves)
+
+    def _stands_alone(self, name: str) -> bool:
+        """Whether a name is a number here, or may be any: nothing else decides it."""
+        if name in self.given:
+            return isinstance(self.given[name], Num)
+        return self.theory.definition(name) is None and self.search(name) is None
 
     def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
         """The formula of a name here, or the name itself where it has none.
@@ -484,6 +516,22 @@ class Case:
         if name in self.given:
             return not isinstance(self.given[name], Name)
         return self.theory.definition(name) is None and self.theory.own.input(base_name(name)) is not None
+
+
+def chooses(name: str) -> bool:
+    """Whether which formula gives a quantity, or what it is the derivative of, turns on numbers."""
+    while isinstance(name, Slope):
+        name = name.quantity
+    quantity = QUANTITIES.get(name)
+    return quantity is not None and bool(quantity.chooses)
+
+
+def _slope_of_search(name: str, search: Search, by: str) -> Tree:
+    """The slope of a fixed point: of ``x = body(x, by)`` it is that of the body in ``by`` over one less that in ``x``; at its upper end, that of the end."""
+    body, high = Unnamed.of(parse(search.body)), Unnamed.of(parse(search.high))
+    there = ((search.unknown, Name(name)),)
+    within = ZERO if by == search.unknown else build.div(At(Slope.of(body, by), there), build.sub(ONE, At(Slope.of(body, search.unknown), there)))
+    return build.call("of_largest", Name(name), Name(Slope.of(high, by)), Name(high), within)
 
 
 def _plain(value: Any) -> Any:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Slope, Tree
 from symroof.theory.quantity import Quantity
-from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name
+from symroof.theory.recall import Recall
+from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 
 if TYPE_CHECKING:
     from symroof.theory.thresholds import Threshold
@@ -22,12 +23,13 @@ OWN = "defined"
 
 
 @dataclass(frozen=True)
-class Declarations:
+class Declarations(Recall):
     """What one study declares; every name in it is none of the engine's.
 
     Attributes:
         formulas: the definition of each quantity.
         title: what a theory file calls itself.
+        symbols: the SymPy symbols that the caller has for some of the inputs, by name.
 
     >>> from symroof.theory.quantity import declared
     >>> own = Declarations(quantities=(declared(OWN, "cache_share", "s", "", "cache of all memory"),))
@@ -40,6 +42,7 @@ class Declarations:
     thresholds: tuple[Threshold, ...] = ()
     formulas: tuple[tuple[str, Tree], ...] = ()
     title: str = ""
+    symbols: tuple[tuple[str, Any], ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.inputs or self.quantities or self.thresholds)
@@ -63,6 +66,7 @@ class Declarations:
             _over(self.thresholds, other.thresholds),
             tuple({**dict(other.formulas), **dict(self.formulas)}.items()),
             self.title or other.title,
+            tuple({**dict(other.symbols), **dict(self.symbols)}.items()),
         )
 
     def own(self, name: str) -> Symbol | None:
@@ -71,6 +75,9 @@ class Declarations:
 
     def symbol(self, name: str) -> Symbol | None:
         """The declaration of any input or quantity, declared here or in the engine; one of a kind of layer has that of the whole."""
+        if isinstance(name, Slope):
+            quantity, by = self.symbol(name.quantity), self.symbol(name.by)
+            return slope_symbol(name, quantity, by) if quantity and by else None
         base = base_name(name)
         if name == STEP_INDEX.name:
             return STEP_INDEX
@@ -91,6 +98,11 @@ class Declarations:
         from symroof.theory.thresholds import THRESHOLDS
 
         return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(name)
+
+    @cached_property
+    def in_sympy(self) -> dict[str, Any]:
+        """The SymPy symbols of names that are declared here, as far as they have been made; :func:`symroof.symbols.symbol` makes them."""
+        return dict(self.symbols)
 
     @cached_property
     def known(self) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Tree
-from symroof.units import Dimension, parse_quantity, parse_unit
+from symroof.formula.tree import Name, Slope, Tree
+from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -264,14 +264,29 @@ def named(tree: Tree) -> str:
     return tree.name if isinstance(tree, Name) else Unnamed.of(tree)
 
 
+UNNAMED = (Unnamed, Slope)
+"""What may stand where a name is taken without being declared."""
+
+
 def base_name(name: str) -> str:
     """``n_heads.local`` is a spelling of ``n_heads`` for one kind of layer."""
-    return name if isinstance(name, Unnamed) else name.partition(".")[0]
+    return name if isinstance(name, UNNAMED) else name.partition(".")[0]
 
 
 def canonical(name: str) -> str:
     """The printed name of an input, whatever alias it was given by."""
     return ALIASES.get(name, name)
+
+
+def slope_symbol(name: Slope, quantity: Symbol, by: Symbol) -> Symbol:
+    r"""The declaration of a derivative, from those of the quantity and of the input that moves it.
+
+    >>> slope_symbol(Slope.of("prompt", "batch"), INPUTS["prompt"], INPUTS["batch"]).latex
+    '\\frac{\\partial S}{\\partial B}'
+    """
+    unit = combine((quantity.dimension, 1), (by.dimension, -1))
+    latex = rf"\frac{{\partial {quantity.latex}}}{{\partial {by.latex}}}"
+    return Symbol(name, latex, describe(unit) if unit else "", f"derivative of {quantity.name} by {by.name}", signed=True)
 
 
 def default_latex(name: str) -> str:

@@ -5,14 +5,14 @@ from typing import Any
 
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula import build
-from symroof.formula.dimension import DimensionError, check_counts, dimension
+from symroof.formula.dimension import DimensionError, check_counts, dimension, takes_plain
 from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Tree, names, walk
+from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Slope, Tree, names, walk
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, Unnamed, base_name, canonical
+from symroof.theory.symbols import INPUTS, UNNAMED, Unnamed, base_name, canonical
 from symroof.theory.theory import UnknownName, theory
 from symroof.units import Dimension, combine, parse_unit
 
@@ -39,8 +39,7 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     except RecursionError:
         raise InputError(Problem("expression", "is nested too deeply")) from None
     except NoMeaning as error:
-        hint = OF_FORMULAS if "Derivative" in str(error) else ""
-        raise InputError(Problem("expression", str(error), hint=hint, source=shown(expression, 200))) from None
+        raise InputError(Problem("expression", str(error), source=shown(expression, 200))) from None
     return _alike((Name(beside), tree), own)[1] if beside and not isinstance(tree, Num) else tree
 
 
@@ -64,20 +63,20 @@ def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tre
 
 def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     def of(name: str) -> Dimension:
-        declared = own.own(base_name(name))
+        declared = own.symbol(name) if isinstance(name, Slope) else own.own(base_name(name))
         return declared.dimension if declared else theory().dimension(name)
 
     return of
 
 
-OF_FORMULAS = "a symbol does not depend on another: study.sympy('itl') is the formula that sympy.diff takes the derivative of"
+OF_FORMULAS = "only the symbols of symroof.symbols move with each other: SymPy takes the derivative of any other symbol as 0"
 
 
-def _bends(thing: Any) -> bool:
-    """Whether a SymPy expression is a second derivative of a maximum, which is zero beside its bends where its arms are straight."""
+def _stands_still(thing: Any) -> bool:
+    """Whether a SymPy expression is a derivative that is zero where it exists: of a rounding, or the second one of a maximum of straight arms."""
     import sympy
 
-    return bool(thing.has(sympy.DiracDelta))
+    return bool(thing.has(sympy.DiracDelta, sympy.Derivative))
 
 
 def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
@@ -92,9 +91,9 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
             raise InputError(Problem("quantity", f"expected a name or a SymPy expression, not {type(thing).__name__}"))
         return name
     formula = Unnamed.of(read_expression(thing, own=own))
-    if formula.tree == ZERO and not _bends(thing):
+    if formula.tree == ZERO and not _stands_still(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
-    for name in names(formula.tree):
+    for name in _spoken(formula.tree):
         if own.symbol(base_name(name)) is None:
             raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=shown(thing, 200)))
     try:
@@ -103,7 +102,16 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     except DimensionError as error:
         message, hint = split_hint(str(error))
         raise InputError(Problem("expression", message, hint=hint, source=shown(thing, 200))) from None
-    return formula
+    return formula.tree.name if isinstance(formula.tree, Name) else formula
+
+
+def _spoken(tree: Tree) -> list[str]:
+    """The names of a formula, those in its derivatives among them."""
+
+    def of(name: str) -> list[str]:
+        return [*of(name.quantity), name.by] if isinstance(name, Slope) else [name]
+
+    return [inner for name in names(tree) for inner in of(name)]
 
 
 def name_in(thing: Any) -> Any:
@@ -134,15 +142,15 @@ def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
         case Call("of_largest", args):
             pairs = zip(_alike(args[::2], own), _alike(args[1::2], own), strict=True)
             return build.call("of_largest", *(part for pair in pairs for part in pair))
-        case Call("exp" | "log2", (arg,)):
-            return build.call(whole.function, _plain(arg, own))
+        case Call(function, args) if takes_plain(function):
+            return build.call(function, *(_plain(arg, own) for arg in args))
         case Compare(operator, left, right):
             return Compare(operator, *_alike((left, right), own))
     return whole
 
 
 def _plain(part: Tree, own: Declarations) -> Tree:
-    """The argument of an exponential or a logarithm as a plain number, where a number of it may have a unit: ``exp(-itl/0.01)``."""
+    """The argument of an exponential, a logarithm or another such function as a plain number, where a number of it may have a unit: ``exp(-itl/0.01)``."""
     try:
         unit = dimension(part, _dimensions(own))
     except (DimensionError, UnknownName):
@@ -187,7 +195,7 @@ def known(name: Any, own: Declarations = NONE) -> str:
     """
     name = quantity_in(name, own)
     printed = canonical(name)
-    if isinstance(printed, Unnamed) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
+    if isinstance(printed, UNNAMED) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
         return printed
     if own.threshold(printed):
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))

@@ -5,14 +5,18 @@ Nothing here knows a number of any model or device. :func:`theory` is cached, so
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import Any
 
 from symroof.formula import build, dimension
+from symroof.formula.derivative import derivative
+from symroof.formula.evaluate import NotGiven
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
+from symroof.formula.tree import ZERO, Name, Slope, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, whole_of
@@ -25,7 +29,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import STEP_INDEX, Symbol, Unnamed, base_name, default_latex
+from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, Unnamed, base_name, default_latex, slope_symbol
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -53,6 +57,9 @@ class Theory:
     lacking: frozenset[str] = frozenset()
     own: Declarations = NONE
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return theory, (self.architecture, self.assumptions, self.layout, self.own)
+
     def symbol(self, name: str) -> Symbol:
         """Name, LaTeX, unit and meaning of an input or quantity; a dotted name is spelled with its kind of layer.
 
@@ -62,6 +69,8 @@ class Theory:
         if name not in self._symbols:
             if isinstance(name, Unnamed):
                 return self._unnamed(name)
+            if isinstance(name, Slope):
+                return slope_symbol(name, self.symbol(name.quantity), self.symbol(name.by))
             base, _, kind = name.partition(".")
             symbol = self.own.symbol(base)
             if not symbol:
@@ -77,6 +86,8 @@ class Theory:
         """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
         if isinstance(name, Unnamed):
             return all(map(self.knows, names(name.tree)))
+        if isinstance(name, Slope):
+            return self.knows(name.quantity) and self.knows(name.by)
         if "." not in name:
             return self.own.symbol(name) is not None
         return name in self.spoken or self.definition(name) is not None
@@ -85,6 +96,15 @@ class Theory:
     def spoken(self) -> frozenset[str]:
         """Every name that occurs in a definition, dotted ones included."""
         return frozenset(self.definitions).union(*(names(tree) for tree in self.definitions.values()))
+
+    @cached_property
+    def kinds(self) -> dict[str, list[str]]:
+        """The names by kind of layer that stand for one input where the kinds differ in it: ``n_layers.local`` and ``n_layers.global`` for ``n_layers``."""
+        found: dict[str, list[str]] = {}
+        for name in sorted(self.spoken):
+            if base_name(name) != name and base_name(name) in INPUTS:
+                found.setdefault(base_name(name), []).append(name)
+        return found
 
     @cached_property
     def _symbols(self) -> dict[str, Symbol]:
@@ -102,14 +122,23 @@ class Theory:
 
     def is_share(self, name: str) -> bool:
         """Whether a name is a plain ratio: a number without unit that counts nothing."""
-        return name != STEP_INDEX.name and not self.symbol(name).unit and not self.symbol(name).counted
+        return name != STEP_INDEX.name and not isinstance(name, Slope) and not self.symbol(name).unit and not self.symbol(name).counted
 
     def definition(self, name: str) -> Tree | None:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
         if isinstance(name, Unnamed):
             return name.tree
+        if isinstance(name, Slope):
+            return self._slope(name)
         definition = self.definitions.get(name)
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
+
+    def _slope(self, name: Slope) -> Tree | None:
+        """The derivative of a definition; None where the quantity has none, or is no number."""
+        definition = self.definition(name.quantity)
+        with suppress(NotGiven):
+            return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
+        return None
 
     def parts(self, step: str) -> tuple[str, ...]:
         """The operators by which the work, the traffic and the times of a step can be split.
@@ -168,6 +197,8 @@ class Theory:
         return {}
 
     def _collect(self, name: str) -> frozenset[str]:
+        if isinstance(name, Slope):  # and not what its definition leads to: that is asked for where it is made
+            return frozenset({name, name.by, *self.ancestry(name.quantity)})
         ancestors = {name}
         quantity = QUANTITIES.get(name)
         if quantity is not None and quantity.search:

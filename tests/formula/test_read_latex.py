@@ -90,7 +90,7 @@ def test_what_it_says(source, meaning):
         (r"\left( a", 9, "closes '(' of column 6"),
         (r"\lceil a", 9, r"\rceil"),
         (r"\frac{a}{0}", 1, "division by zero"),
-        (r"\log a", 1, r"only \log_2"),
+        (r"\log_3 a", 1, r"only \log_2 and \ln"),
         (r"\sqrt[3]{a}", 6, "only square roots"),
         (r"80\,\text{B}", 5, "write \\text{byte}"),
         (r"\text{KV cache} \cdot 2", 1, "neither a name nor a unit"),

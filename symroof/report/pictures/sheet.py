@@ -6,7 +6,7 @@ import importlib
 import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,7 @@ class Picture:
     title: str
     shows: str
     says: str
-    canvas: Canvas
+    canvas: Canvas = field(hash=False)
 
     @property
     def alt(self) -> str:

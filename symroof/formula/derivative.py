@@ -1,0 +1,141 @@
+"""The derivative of a formula by a name: a formula again, with the derivatives of the names it speaks of as names of their own.
+
+>>> from symroof.formula.parse import parse
+>>> from symroof.formula.text import text
+>>> text(derivative(parse("2*itl*batch"), "batch"))
+'2*Derivative(itl, batch)*batch + 2*itl'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+from symroof.formula import build
+from symroof.formula.elementary import NoRealValue, arguments, slope
+from symroof.formula.evaluate import NotGiven
+from symroof.formula.from_sympy import NoMeaning, from_sympy
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Slope, Total, Tree, mapper, sums
+
+Rule = Callable[[Any, Callable[[Tree], Tree]], Tree]
+"""The derivative of a node, from those of its parts."""
+TWO = Num(Fraction(2))
+BY_TERMS = Slope.of("sum", "number of its terms")
+"""Stands for the slope of a sum in the number of its terms, which has no value."""
+
+
+def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: True) -> Tree:
+    """The derivative of a formula by one of its names, on the arm that binds; a rounding stands still between its jumps.
+
+    Args:
+        tree: the formula.
+        by: the name that moves.
+        moves: whether another name may move with it; one that may stands in the result as its :class:`Slope`.
+
+    Raises:
+        NotGiven: of a truth or a label, or by an argument of a function that SymPy has no derivative of.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(derivative(parse("max(itl, ceil(batch)*ttft)"), "batch", lambda name: name == "itl"))
+    'of_largest(itl, Derivative(itl, batch), ceil(batch)*ttft, 0)'
+    """
+    indices = {total.index for total in sums(tree)}
+
+    def of_name(node: Name, go: Any) -> Tree:
+        if node.name == by:
+            return ONE
+        return Name(Slope.of(node.name, by)) if node.name not in indices and moves(node.name) else ZERO
+
+    def at(node: At, go: Any) -> Tree:
+        """What moves the changed inputs moves the quantity, and what moves it beside them."""
+        inner = [build.mul(At(Slope.of(node.name, key), node.changes), go(value)) for key, value in node.changes]
+        beside = by not in dict(node.changes) and moves(node.name)
+        return build.add(*inner, At(Slope.of(node.name, by), node.changes) if beside else ZERO)
+
+    rules: dict[type, Rule] = {**RULES, Name: of_name, At: at}
+    return mapper(rules)(tree)
+
+
+def _product(node: Mul, go: Any) -> Tree:
+    return build.add(*(build.mul(*node.factors[:i], go(factor), *node.factors[i + 1 :]) for i, factor in enumerate(node.factors)))
+
+
+def _quotient(node: Div, go: Any) -> Tree:
+    over, under = go(node.over), go(node.under)
+    return build.sub(build.div(over, node.under), build.div(build.mul(node.over, under), build.power(node.under, TWO)))
+
+
+def _power(node: Pow, go: Any) -> Tree:
+    base, exponent = go(node.base), go(node.exponent)
+    by_base = build.mul(node.exponent, build.power(node.base, build.sub(node.exponent, ONE)), base) if base != ZERO else ZERO
+    by_exponent = build.mul(node, build.call("log", node.base), exponent) if exponent != ZERO else ZERO
+    return build.add(by_base, by_exponent)
+
+
+def _total(node: Total, go: Any) -> Tree:
+    """The sum of the slopes of its terms; where the number of terms moves there is none, which a factor says that is asked for only there."""
+    body, bounds = go(node.body), (go(node.first), go(node.last))
+    inner = ZERO if body == ZERO else Total(body, node.index, node.first, node.last)
+    return build.add(inner, *(build.mul(bound, Name(BY_TERMS)) for bound in bounds if bound != ZERO))
+
+
+def _chosen(keys: tuple[Tree, ...], values: tuple[Tree, ...]) -> Tree:
+    """The value that goes with the largest key; one for all is itself."""
+    return values[0] if len(set(values)) == 1 else build.call("of_largest", *(part for pair in zip(keys, values, strict=True) for part in pair))
+
+
+def _called(node: Call, go: Any) -> Tree:
+    if node.function == "of_largest":
+        return _chosen(node.args[::2], tuple(map(go, node.args[1::2])))
+    if not node.args:  # a constant
+        return ZERO
+    inner = tuple(map(go, node.args))
+    if node.function in ("max", "min"):
+        return _chosen(node.args if node.function == "max" else tuple(map(build.neg, node.args)), inner)
+    outer = OUTER.get(node.function)
+    if outer:
+        return build.mul(outer(node), inner[0]) if inner[0] != ZERO else ZERO
+    moved = ((i, own) for i, own in enumerate(inner) if own != ZERO)
+    return build.add(ZERO, *(build.mul(_partial(node, i), own) for i, own in moved))
+
+
+def _partial(node: Call, place: int) -> Tree:
+    """The derivative of a function of SymPy by one of its arguments."""
+    try:
+        made = from_sympy(slope(node.function, len(node.args), place))
+    except (NoMeaning, NoRealValue):
+        raise NotGiven(f"the slope of {node.function}()") from None
+    return substitute(made, dict(zip(arguments(len(node.args)), node.args, strict=True)))
+
+
+OUTER: dict[str, Callable[[Call], Tree]] = {
+    "ceil": lambda node: ZERO,
+    "floor": lambda node: ZERO,
+    "sqrt": lambda node: build.div(ONE, build.mul(TWO, node)),
+    "log": lambda node: build.div(ONE, node.args[0]),
+    "log2": lambda node: build.div(ONE, build.mul(node.args[0], build.call("log", TWO))),
+    "exp": lambda node: node,
+}
+"""The derivative of each function of one argument by that argument."""
+
+
+def _no_number(node: Tree, go: Any) -> Tree:
+    raise NotGiven("a condition or a label has no slope")
+
+
+RULES: dict[type, Rule] = {
+    Num: lambda node, go: ZERO,
+    Neg: lambda node, go: build.neg(go(node.arg)),
+    Add: lambda node, go: build.add(*map(go, node.terms)),
+    Mul: _product,
+    Div: _quotient,
+    Pow: _power,
+    Call: _called,
+    Total: _total,
+    Compare: _no_number,
+    Largest: _no_number,
+}
+"""How each kind of node but a name moves with those below it."""

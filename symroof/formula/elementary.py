@@ -1,0 +1,167 @@
+"""Functions that formulas take from SymPy alone, ``sin``, ``erf``, ``binomial`` ..., and its constants: their values and slopes.
+
+They stand in a formula by SymPy's own names. The grammars of text and LaTeX have none of them: they come in as SymPy objects.
+
+>>> value("binomial", Fraction(5), Fraction(2)), float(value("erf", Fraction(1, 2)))
+(Fraction(10, 1), 0.5204998778130465)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any
+
+DIGITS = 40
+MOST_BITS = 4096
+"""The largest power of two that a value may come near to."""
+IN_NUMPY = {
+    **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
+}
+"""Functions that NumPy has, by SymPy's name; all others are taken point by point."""
+
+
+class NoRealValue(ArithmeticError):
+    """A function that has no real value at a point, or no slope."""
+
+
+def of_sympy(function: str) -> Any:
+    """SymPy's function or constant of a name."""
+    import sympy
+
+    return getattr(sympy, function)
+
+
+def name_of(node: Any) -> str:
+    """The name of a SymPy function or constant that has values; empty for anything else, such as a function that a person made up.
+
+    >>> import sympy
+    >>> name_of(sympy.sin(sympy.Symbol("x"))), name_of(sympy.pi), name_of(sympy.Function("f")(1))
+    ('sin', 'pi', '')
+    """
+    import sympy
+
+    if isinstance(node, sympy.NumberSymbol):
+        return str(node)
+    kind = type(node)
+    return kind.__name__ if isinstance(node, sympy.Function) and getattr(sympy, kind.__name__, None) is kind else ""
+
+
+@lru_cache(maxsize=4096)
+def value(function: str, *args: Fraction) -> Fraction:
+    """The value of a function to 40 digits.
+
+    Raises:
+        NoRealValue: it has none here, or one beyond the numbers of this field.
+    """
+    made = of_sympy(function)
+    return _number(lambda numbers: made(*numbers, evaluate=False) if args else made, function, args)
+
+
+@lru_cache(maxsize=4096)
+def slope_at(function: str, place: int, *args: Fraction) -> Fraction:
+    """How fast a function moves with one of its arguments, to 40 digits.
+
+    Raises:
+        NoRealValue: it does not, or nothing is known of it.
+
+    >>> slope_at("sin", 0, Fraction(0))
+    Fraction(1, 1)
+    """
+    formula = slope(function, len(args), place)
+    return _number(lambda numbers: formula.xreplace(dict(zip(_places(len(args)), numbers, strict=True))), function, args)
+
+
+def _number(made: Callable[[list[Any]], Any], function: str, args: Sequence[Fraction]) -> Fraction:
+    """The number that a SymPy expression is, to 40 digits."""
+    import sympy
+
+    try:
+        found = made([sympy.Rational(arg.numerator, arg.denominator) for arg in args]).evalf(DIGITS)
+    except (TypeError, ValueError, ArithmeticError, NotImplementedError):
+        found = sympy.nan
+    if not found.is_Float and not found.is_Rational:
+        raise NoRealValue(f"{function}({', '.join(map(str, args))}) is no real number")
+    if found.is_Float and abs(found._mpf_[2] + found._mpf_[3]) > MOST_BITS:
+        raise NoRealValue("a number too large to work with")
+    return Fraction(str(found))
+
+
+def arguments(count: int) -> list[str]:
+    """Names for the arguments of a function, which nobody can write."""
+    return [f"~{i}" for i in range(count)]
+
+
+@cache
+def _places(count: int) -> tuple[Any, ...]:
+    """Their symbols."""
+    import sympy
+
+    return tuple(sympy.Symbol(name, real=True) for name in arguments(count))
+
+
+@cache
+def slope(function: str, count: int, place: int) -> Any:
+    """The derivative of a function of so many arguments by one of them, as a SymPy expression in symbols called as :func:`arguments` are.
+
+    Raises:
+        NoRealValue: SymPy knows none.
+
+    >>> slope("erf", 1, 0)
+    2*exp(-~0**2)/sqrt(pi)
+    """
+    import sympy
+
+    try:
+        found = of_sympy(function)(*_places(count)).fdiff(place + 1)
+    except (sympy.core.function.ArgumentIndexError, NotImplementedError):
+        found = sympy.nan
+    if found is sympy.nan or found.has(sympy.Derivative, sympy.Subs):
+        raise NoRealValue(f"the slope of {function}()")
+    return found
+
+
+@cache
+def over_arrays(function: str) -> Callable[..., Any]:
+    """A function over NumPy arrays; NaN where it has no real value."""
+    import numpy as np
+    import sympy
+
+    if function in IN_NUMPY:
+        return _quiet(getattr(np, IN_NUMPY[function]))
+
+    @cache
+    def at_points(count: int) -> Any:
+        places = _places(count)
+        return np.vectorize(_at_point(function, sympy.lambdify(places, of_sympy(function)(*places), "mpmath", dummify=True)), otypes=[float])
+
+    return lambda *arrays: at_points(len(arrays))(*arrays) if arrays else float(value(function))
+
+
+def _quiet(function: Any) -> Callable[..., Any]:
+    """A NumPy function that says nothing where it has no value."""
+    import numpy as np
+
+    def of(*arrays: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arrays)
+
+    return of
+
+
+def _at_point(function: str, rough: Any) -> Callable[..., float]:
+    """A function of floats by a rough way, by the exact one where that fails (``binomial(1, 3)`` by gamma functions), and NaN where it has no real value."""
+
+    def of(*args: float) -> float:
+        try:
+            return float(rough(*map(float, args)))
+        except (TypeError, ValueError, ArithmeticError, NotImplementedError):
+            pass
+        try:
+            return float(value(function, *map(Fraction, args)))
+        except (NoRealValue, ValueError, OverflowError):  # the latter two: an argument that is not finite
+            return float("nan")
+
+    return of

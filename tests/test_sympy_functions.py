@@ -1,0 +1,154 @@
+"""Elementary functions and constants of SymPy, and ``log`` and ``pi`` in the grammar of text, at every door where they have a value."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import sympy
+from sympy import Eq, Rational, Symbol, pi
+
+import symroof as sr
+from symroof import symbols as s
+from symroof.formula.parse import FormulaError, parse
+from symroof.formula.read_latex import parse_latex
+from symroof.formula.text import text
+
+STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)
+BATCH = s.batch
+
+VALUES = [  # an expression over the batch, and Python's own function of it
+    (sympy.sin(BATCH), math.sin),
+    (sympy.cos(BATCH / 3), lambda b: math.cos(b / 3)),
+    (sympy.tan(BATCH), math.tan),
+    (sympy.atan(BATCH), math.atan),
+    (sympy.atan2(BATCH, 3), lambda b: math.atan2(b, 3)),
+    (sympy.asinh(BATCH), math.asinh),
+    (sympy.cosh(BATCH / 8), lambda b: math.cosh(b / 8)),
+    (sympy.erf(BATCH / 10), lambda b: math.erf(b / 10)),
+    (sympy.gamma(BATCH / 3), lambda b: math.gamma(b / 3)),
+    (sympy.factorial(BATCH), lambda b: math.gamma(b + 1)),
+    (sympy.binomial(BATCH, 3), lambda b: b * (b - 1) * (b - 2) / 6),
+    (sympy.Mod(BATCH, 3), lambda b: b % 3),
+    (sympy.Mod(-BATCH, 3), lambda b: -b % 3),
+    (sympy.frac(BATCH / 3), lambda b: b / 3 % 1),
+    (sympy.sign(5 - BATCH), lambda b: float(np.sign(5 - b))),
+    (sympy.Abs(5 - BATCH), lambda b: abs(5 - b)),
+    (sympy.log(BATCH), math.log),
+    (sympy.log(BATCH, 10), math.log10),
+    (sympy.log(BATCH, 2), math.log2),
+    (sympy.cbrt(BATCH), lambda b: b ** (1 / 3)),
+    (pi * BATCH, lambda b: math.pi * b),
+    (sympy.EulerGamma * BATCH, lambda b: 0.5772156649015329 * b),
+]
+
+
+@pytest.mark.parametrize(("expression", "function"), VALUES, ids=str)
+def test_value_exact_and_arrays(expression, function):
+    assert STUDY.value(expression) == pytest.approx(function(8), rel=1e-14)
+    batches = np.array([1.0, 4.0, 8.0, 11.0])
+    assert sr.compile(expression, [BATCH], study=STUDY)(batches) == pytest.approx([function(batch) for batch in batches], rel=1e-12)
+
+
+@pytest.mark.parametrize("expression", [expression for expression, _ in VALUES], ids=str)
+def test_thirty_digits_and_the_same_expression_out(expression):
+    put_in = sympy.N(expression.xreplace({BATCH: sympy.Integer(8)}), 40)
+    exact = STUDY.exact(expression)
+    assert abs(sympy.Rational(exact.numerator, exact.denominator) - put_in) <= abs(put_in) * Rational(1, 10**30)
+    assert sympy.N(STUDY.sympy(expression).xreplace({BATCH: sympy.Integer(8)}) - put_in, 30) == pytest.approx(0, abs=1e-25)
+
+
+SLOPES = [(sympy.sin(BATCH) * BATCH, 8), (sympy.erf(BATCH / 10), 8), (sympy.gamma(BATCH / 3), 8), (sympy.log(BATCH), 8), (sympy.atan2(BATCH, 3), 8)]
+
+
+@pytest.mark.parametrize(("expression", "at"), SLOPES, ids=str)
+def test_slopes(expression, at):
+    """SymPy's own derivative, and that of a quantity within the function by differences."""
+    assert STUDY.value(sympy.diff(expression, BATCH)) == pytest.approx(float(sympy.diff(expression, BATCH).subs(BATCH, at)))
+    within = expression.xreplace({BATCH: 1000 * s.itl / s.ttft})
+    step = Fraction(10**6)
+    below, above = (sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, mem_bandwidth=335 * 10**10 + sign * step).exact(within) for sign in (-1, 1))
+    assert STUDY.value(sympy.diff(within, s.mem_bandwidth)) == pytest.approx(float((above - below) / (2 * step)), rel=1e-6)
+
+
+def test_a_remainder_moves_with_what_is_divided():
+    assert STUDY.exact(sympy.diff(sympy.Mod(s.kv_cache_bytes, 1000), BATCH)) == STUDY.exact(sympy.diff(s.kv_cache_bytes, BATCH))
+    assert STUDY.exact(sympy.diff(sympy.floor(s.kv_cache_bytes / 1000), BATCH)) == 0
+
+
+def test_solved_by_number():
+    assert STUDY.solve(Eq(sympy.sin(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(100 * math.pi / 6)
+    assert STUDY.solve(Eq(sympy.erf(BATCH / 100), Rational(1, 2)), BATCH).value == pytest.approx(47.69362762044699)
+    assert STUDY.solve("log(batch) = 3", "batch").value == pytest.approx(math.exp(3))
+    circle = STUDY.solve("pi*batch = 30", "batch")
+    assert circle.value == pytest.approx(30 / math.pi) and circle.sympy == 30 / pi
+
+
+def test_over_ranges_what_goes_up_and_down_is_looked_at_between():
+    """The sine of 1 to 2 is largest in between, where the quarter of a circle lies."""
+    number = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, mbu="0.2..0.9").value(sympy.sin(pi * s.mbu))
+    assert number.high == pytest.approx(1, rel=1e-3) and number.low == pytest.approx(math.sin(0.9 * math.pi))
+
+
+def test_where_there_is_no_real_value_it_says_so():
+    for expression in (sympy.asin(BATCH), sympy.gamma(8 - BATCH), sympy.log(8 - BATCH)):
+        with pytest.raises(sr.InputError, match="has no value here"):
+            STUDY.value(expression)
+    assert np.isnan(sr.compile([sympy.asin(BATCH), sympy.gamma(8 - BATCH)], [BATCH], study=STUDY)([8.0])).all()
+
+
+def test_arguments_are_plain_numbers():
+    with pytest.raises(sr.InputError, match=r"sin\(\) must be a plain number, but itl is s"):
+        STUDY.value(sympy.sin(s.itl))
+    assert STUDY.value(sympy.Mod(s.itl, Rational(1, 1000))) == pytest.approx(float(STUDY.exact("itl")) % 1e-3)
+
+
+def test_a_function_that_nobody_knows_is_named():
+    class Mine(sympy.Function):
+        pass
+
+    for expression in (sympy.Function("f")(BATCH), Mine(BATCH)):
+        with pytest.raises(sr.InputError, match="has no meaning here"):
+            STUDY.value(expression)
+
+
+# -------------------------------------------------------------------------------------------------------------------- text
+
+
+def test_log_and_pi_in_text():
+    assert STUDY.solve("2*pi*batch = log(prompt)", "batch").value == pytest.approx(math.log(1024) / (2 * math.pi))
+    assert text(parse("log(2*a)/pi")) == "log(2*a)/pi"
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define("nats", "log(prompt)/pi")
+    assert study.value("nats") == pytest.approx(math.log(1024) / math.pi)
+    assert study.sympy("nats") == sympy.log(s.prompt) / pi
+    with pytest.raises(sr.InputError, match="a word that studies and formulas understand otherwise"):
+        study.define("pi", "3")
+
+
+def test_text_has_no_more_functions_than_that():
+    for name in ("sin", "erf", "Mod"):
+        with pytest.raises(FormulaError, match=f"unknown function '{name}'"):
+            parse(f"{name}(batch)")
+
+
+@pytest.mark.parametrize(
+    ("source", "meant"),
+    [
+        (r"\ln x", "log(x)"),
+        (r"\log x", "log(x)"),
+        (r"\log{\left(x \right)}", "log(x)"),
+        (r"2 \log_2 x", "2*log2(x)"),
+        (r"\frac{\pi}{4} d^2", "pi/4*d**2"),
+        (r"\text{log}(x)", "log(x)"),
+    ],
+)
+def test_log_and_pi_in_latex(source, meant):
+    assert text(parse_latex(source)) == text(parse(meant))
+
+
+def test_what_reports_print_can_be_read_back():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define("nats", "pi*log(prompt)", latex="n")
+    written = study.derive("nats").latex()
+    assert written == r"n = \pi \ln\left(S\right)"
+    assert study.solve(written.replace("n =", "2 ="), "prompt").value == pytest.approx(math.exp(2 / math.pi))
+    assert parse_latex(sympy.latex(sympy.log(Symbol("x")) * pi)) == parse("pi*log(x)")
