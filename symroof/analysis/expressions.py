@@ -1,6 +1,7 @@
 """Formulas of a case as SymPy expressions, and the exact numbers to put into them."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
@@ -61,6 +62,31 @@ def _opened_once(tree: Tree, answers: Answers) -> Tree:
     return substitute(tree, {name: formula(name) for name in names(tree)})
 
 
+class Values(dict[Any, Any]):
+    """Symbol -> exact number, of the inputs of a case. A derived quantity is found as well, and worked out when it is: ``xreplace`` puts it in."""
+
+    def __init__(self, numbers: Mapping[Any, Any], answers: Answers) -> None:
+        super().__init__(numbers)
+        self._answers = answers
+
+    def __contains__(self, key: object) -> bool:
+        import sympy
+
+        if super().__contains__(key):
+            return True
+        with suppress(UnknownName):
+            return isinstance(key, sympy.Symbol) and key == symbol(key.name) and self._answers.case.known(key.name)
+        return False
+
+    def __missing__(self, key: Any) -> Any:
+        if key not in self:
+            raise KeyError(key)
+        return number(self._answers.case.value(key.name))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
+
+
 def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
     case = answers.case
@@ -73,7 +99,7 @@ def values(answers: Answers, quantities: bool = False) -> dict[Any, Any]:
             numbers[symbol(name)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
-    return numbers
+    return numbers if quantities else Values(numbers, answers)
 
 
 def number(value: Any) -> Any:
@@ -83,8 +109,3 @@ def number(value: Any) -> Any:
     if isinstance(value, Fraction):
         return sympy.Rational(value.numerator, value.denominator)
     return sympy.true if value is True else sympy.false if value is False else label(str(value))
-
-
-def together(pairs: Mapping[str, Tree], answers: Answers) -> dict[Any, Any]:
-    """Named formulas by their symbols."""
-    return {symbol(name): in_sympy(tree, answers) for name, tree in pairs.items()}

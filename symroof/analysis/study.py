@@ -332,15 +332,19 @@ class Study:
         return defined(known(name, self.declared), self.first, depth)
 
     def values(self, quantities: bool = False) -> dict[Any, Any]:
-        """The exact numbers of the first case by symbol, in base units, for ``subs``: inputs, defaults, and what has a value but no formula.
+        """The exact numbers of the first case by symbol, in base units, for ``xreplace``: inputs, defaults, and what has a value but no formula.
+
+        A derived quantity is no item of it, but its number is found where an expression names it (closed forms of solutions, ``depth=1``).
 
         Args:
-            quantities: with the derived quantities, for expressions that name them (``depth=1``, closed forms of solutions).
+            quantities: with the derived quantities as items, for ``subs``.
 
         >>> from symroof.symbols import batch, kv_cache_bytes
         >>> study = Study("llama-3-8b", prompt=4096, batch=8)
         >>> study.values()[batch], study.values(quantities=True)[kv_cache_bytes]
         (8, 4294967296)
+        >>> (kv_cache_bytes/batch).xreplace(study.values())
+        536870912
         """
         from symroof.analysis.expressions import values
 

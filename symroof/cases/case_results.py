@@ -47,7 +47,7 @@ class Answers:
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
-    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict)
+    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str], bool], Tree] = field(default_factory=dict)
     elsewhere: dict[int, Answers] = field(default_factory=dict)
     """The results in cases of other values, such as the corners of the ranges, by the identity of the case that they hold."""
     like: Answers | None = None
