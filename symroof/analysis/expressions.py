@@ -83,6 +83,9 @@ class Values(dict[Any, Any]):
             raise KeyError(key)
         return number(self._answers.case.value(key.name))
 
+    def get(self, key: Any, default: Any = None) -> Any:
+        return self[key] if key in self else default  # noqa: SIM401 (it is that method)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return dict, (dict(self),)
 
