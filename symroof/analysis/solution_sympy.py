@@ -1,13 +1,15 @@
-"""A solution as one SymPy expression: the form that holds in a case, or every candidate under conditions free of the unknown."""
+"""The SymPy side of a solution: the form that holds in a case, or every candidate under conditions free of the unknown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from symroof.analysis.conditions import solved_condition
 from symroof.analysis.expressions import in_sympy
 from symroof.cases.case_results import Answers
 from symroof.formula import build, quotients
@@ -15,7 +17,7 @@ from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, names
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
-from symroof.solver.result import Branch
+from symroof.solver.result import CLOSED, Branch, Condition, Solved
 from symroof.theory.symbols import INPUTS, base_name
 
 
@@ -133,3 +135,138 @@ def definitions(formulas: Iterable[Tree], unknown: str, answers: Answers, symbol
     named = dict.fromkeys(name for tree in formulas for name in names(tree) if name != unknown and case.theory.definition(name) is not None)
     written = {name: case.expanded(Name(name), complete=False if symbolic else None) for name in named}
     return {symbol(name): in_sympy(tree, answers) for name, tree in written.items() if tree != Name(name)}
+
+
+class InSympy:
+    """The side of a solution that is SymPy: the answer, what it rests on, and what its names are."""
+
+    _trees: Solved
+    unknown: str
+    answers: Answers
+    missing: str | None
+
+    @property
+    def why_numeric(self) -> str:
+        """Why :attr:`sympy` is None: there is no closed form, so that values were bracketed, or no answer at all; empty where it is an expression.
+
+        >>> from symroof.analysis.study import Study
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, chunk=256, itl_target="8 ms")
+        >>> study.solve("max_batch_sustained_itl").why_numeric
+        'which formula chunked_itl follows turns on batch'
+        """
+        crossing = self._trees.crossing
+        if self._answering:
+            return ""
+        if crossing.method != CLOSED:
+            return crossing.because or "no closed form of readable size exists"
+        if self.symbolic and crossing.more:
+            return "there are more choices of arms than are listed, or powers that no root of readable size undoes"
+        return "the two sides are the same" if crossing.verdict == "identical" else "the two sides do not meet"
+
+    @property
+    def equation(self) -> Any:
+        """The equation as it is named, a SymPy ``Eq``."""
+        import sympy
+
+        return sympy.Eq(*(in_sympy(side, self.answers) for side in self._trees.sides), evaluate=False)
+
+    @property
+    def closed_form(self) -> Any:
+        """The same as :attr:`sympy`."""
+        return self.sympy
+
+    @property
+    def symbolic(self) -> bool:
+        """Whether the answer is in symbols, an input being missing for one in numbers: nothing stands in it that is not an input or a quantity."""
+        return self.missing is not None
+
+    @property
+    def _answering(self) -> tuple[Branch, ...]:
+        """The closed forms that give the answer: of a case the one that holds, without numbers each that may."""
+        crossing = self._trees.crossing
+        if self.symbolic:
+            return () if crossing.more else crossing.branches
+        held = (b for b in crossing.branches if b.holds and b.value == crossing.value and b.closed_form is not None)
+        return tuple(held)[:1]
+
+    @cached_property
+    def sympy(self) -> Any:
+        """The answer as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none, and :attr:`why_numeric` says why.
+
+        In a case it is the form that holds there, and ``solution.sympy.xreplace(study.values())`` is :attr:`value`. Without numbers it has every
+        candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is put in.
+
+        >>> import symroof as sr
+        >>> from symroof.symbols import batch, context, kv_cache_bytes, weight_bytes
+        >>> import sympy
+        >>> sr.solve(sympy.Eq(kv_cache_bytes, weight_bytes), for_=context).sympy
+        weight_bytes/(batch*kv_bytes_per_token)
+        >>> sr.solve("max_batch_memory").sympy
+        Piecewise(((mem_capacity*memory_share - memory_reserve - weight_bytes)/(kv_bytes_per_token*peak_context), mem_capacity*memory_share - memory_reserve - weight_bytes > 0))
+        """
+        answering = self._answering
+        if not answering:
+            return None
+        return piecewise(answering, self.unknown, self.answers) if self.symbolic else self._expression(answering[0])
+
+    @property
+    def expanded(self) -> Any:
+        """The answer in inputs alone, so that its derivative by an input is whole; None where there is no closed form.
+
+        >>> import symroof as sr
+        >>> sr.solve("kv_cache_bytes = 1 GB", for_="batch").expanded
+        500000000/(head_dim*kv_bytes_per_element*n_kv_heads*n_layers*prompt)
+        """
+        return None if self.sympy is None else self.sympy.xreplace(self.where)
+
+    @property
+    def conditions(self) -> tuple[Any, ...]:
+        """What the answer rests on, as SymPy relations that may contain the unknown: in a case all that the form that holds needs, or that one
+        which does not would need; without numbers what every candidate needs. Those that declared signs decide are left out."""
+        return self._relations(self._conditions)
+
+    @property
+    def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
+        """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy.
+
+        >>> import symroof as sr
+        >>> for form, conditions in sr.solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", for_="batch").branches:
+        ...     print(form, conditions)
+        mem_capacity/(context*kv_bytes_per_token) (batch*context*kv_bytes_per_token >= weight_bytes,)
+        """
+        return tuple((self._expression(branch), self._relations(branch.conditions)) for branch in self._trees.crossing.branches)
+
+    def _expression(self, branch: Branch) -> Any:
+        return None if branch.closed_form is None else expression(branch.closed_form, self.answers)
+
+    def _relations(self, conditions: tuple[Condition, ...]) -> tuple[Any, ...]:
+        return relations((condition.tree for condition in conditions), self.answers)
+
+    @cached_property
+    def where(self) -> dict[Any, Any]:
+        """Symbol -> expression in inputs, for every derived quantity in the closed forms, the conditions and the limits: one ``xreplace`` closes.
+
+        >>> import symroof as sr
+        >>> list(sr.solve("kv_cache_bytes = 1 GB", for_="batch").where.items())
+        [(kv_bytes_per_token, 2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers), (context, prompt)]
+        """
+        branches = self._trees.crossing.branches
+        forms = (branch.closed_form for branch in branches if branch.closed_form is not None)
+        conditions = (condition.tree for branch in branches for condition in branch.conditions)
+        return definitions((*forms, *conditions, *self._limits), self.unknown, self.answers, self.symbolic)
+
+    @property
+    def limits(self) -> tuple[Any, ...]:
+        """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
+        return relations(self._limits, self.answers)
+
+    @property
+    def _limits(self) -> tuple[Compare, ...]:
+        solved = (solved_condition(condition, self.unknown, self.answers, self.symbolic) for condition in self._conditions)
+        return tuple(pair[0] for pair in solved if pair)
+
+    @property
+    def _conditions(self) -> tuple[Condition, ...]:
+        branches = self._answering or self._trees.crossing.branches[:1]
+        first = branches[0].conditions if branches else ()
+        return tuple(condition for condition in first if all(condition in branch.conditions for branch in branches))

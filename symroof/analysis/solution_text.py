@@ -135,7 +135,7 @@ def solution_text(solution: Solution) -> str:
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
     if solution.method == "numeric":
-        lines.append(f"  solved numerically: {solution.why_numeric}")
+        lines.append(f"  solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}")
     defined: dict[str, Tree] = {}
     for branch in equation.crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):
