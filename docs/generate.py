@@ -17,6 +17,7 @@ from string import Template
 from typing import Any
 
 import yaml
+from closed_forms_page import closed_forms_page
 from measured_page import measured_page
 from notebook_file import notebook
 from serving_bounds import bounded_rates
@@ -291,11 +292,20 @@ def serving() -> str:
     return serving_page(rates, simulated, says.format_map(WAITING), for_slots, says.format_map(SLOTS))
 
 
+def closed_forms() -> str:
+    """The page of closed forms; to check them all takes a minute."""
+    sys.path.append(str(HERE.parent))
+    from tests.analysis.closed_answers import EQUATIONS, KINDS, drawn, random_answers, tallies
+
+    return closed_forms_page({model: tallies(model) for model in KINDS}, KINDS, sum(len(drawn(model)) for model in KINDS), random_answers(EQUATIONS))
+
+
 if __name__ == "__main__":
     for goal, content in pages().items():
         goal.write_text(content, encoding="utf-8")
     fitted = CatalogueFit.of_catalogue()
     (HERE.parent / "specs" / "efficiencies.yaml").write_text(efficiencies(fitted), encoding="utf-8")
     (HERE / "measured.md").write_text(measured_page(fitted), encoding="utf-8")
+    (HERE / "closed-forms.md").write_text(closed_forms(), encoding="utf-8")
     (HERE / "serving.md").write_text(serving(), encoding="utf-8")
     (HERE / "notebook.ipynb").write_text(notebook((HERE / "notebook.py").read_text(encoding="utf-8")), encoding="utf-8")

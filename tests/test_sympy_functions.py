@@ -43,7 +43,7 @@ VALUES = [  # an expression over the batch, and Python's own function of it
 ]
 
 
-@pytest.mark.parametrize(("expression", "function"), VALUES, ids=str)
+@pytest.mark.parametrize(("expression", "function"), VALUES, ids=[str(expression) for expression, _ in VALUES])
 def test_value_exact_and_arrays(expression, function):
     assert STUDY.value(expression) == pytest.approx(function(8), rel=1e-14)
     batches = np.array([1.0, 4.0, 8.0, 11.0])

@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 from symroof.analysis.posed import Posed
-from symroof.analysis.solution import Solution, trees
-from symroof.analysis.solve import solve
+from symroof.analysis.solution import ABOVE, BELOW, Extent, Solution, trees
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula import build
@@ -27,7 +26,7 @@ def _solved_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     moved = _answers_in(case, solution.answers)
     equation = solution.threshold.name if solution.threshold else f"{' = '.join(map(text, trees(solution).sides))}"
     try:
-        return solve(equation, moved, solution.unknown).values
+        return solution.again(equation, moved, solution.unknown).values
     except (InputError, NoValue):
         return ()
 
@@ -99,7 +98,17 @@ def spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:
     return min(values), max(values), len(values) == len(corners)
 
 
-ABOVE, BELOW = "above", "below"
+def over_ranges(solution: Solution) -> Extent:
+    """How far the first crossing moves over the ranges of its case."""
+    if not at_corners(solution):
+        return Extent(None, None, solution.value is not None)
+    low, high, everywhere = spread(solution)
+    met = [each for each in (low, high, solution.value) if each is not None]
+    if not met:
+        return Extent(None, None, False)
+    everywhere = everywhere and low is not None and solution.value is not None
+    gone = gone_to(solution, solution.value) if solution.value is not None and not everywhere else frozenset()
+    return Extent(min(met), max(met), everywhere, gone)
 
 
 def gone_to(solution: Solution, crossing: Fraction) -> frozenset[str]:

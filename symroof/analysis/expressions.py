@@ -135,8 +135,3 @@ def number(value: Any) -> Any:
     if isinstance(value, Fraction):
         return sympy.Rational(value.numerator, value.denominator)
     return sympy.true if value is True else sympy.false if value is False else label(str(value))
-
-
-def together(pairs: Mapping[str, Tree], answers: Answers) -> dict[Any, Any]:
-    """Named formulas by their symbols."""
-    return {symbol(name, answers.case.theory.own): in_sympy(tree, answers) for name, tree in pairs.items()}

@@ -27,23 +27,27 @@ def opened(
     stop: Stop | None = None,
     symbolic: bool = False,
     ranged: frozenset[str] = frozenset(),
+    put_in: bool | None = None,
 ) -> Tree:
     """Inline definitions that depend on the unknown; leave everything else as named coefficients.
 
     ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
-    ``symbolic`` is for answers without numbers: efficiencies and the formula's own names stay, and no missing input counts as one.
+    ``symbolic`` is for answers without numbers: no missing input counts as one. Unless defaults are ``put_in`` (as they are where there are numbers),
+    every input stays a name, and a quantity goes only where its formula is 0 whatever its inputs.
     The result holds whatever the values of ``ranged`` names: nothing is decided by them.
     """
-    key = (tree, unknown, fixed, symbolic, ranged)
+    put_in = not symbolic if put_in is None else put_in
+    fixed = fixed | EFFICIENCIES if symbolic else fixed
+    key = (tree, unknown, fixed, symbolic, ranged, put_in)
     if stop is not None:
-        return _opened(tree, unknown, answers, fixed, stop, symbolic, ranged)
+        return _opened(tree, unknown, answers, fixed, stop, symbolic, ranged, put_in)
     if key not in answers.opened:
-        answers.opened[key] = _opened(tree, unknown, answers, fixed, stop, symbolic, ranged)
+        answers.opened[key] = _opened(tree, unknown, answers, fixed, stop, symbolic, ranged, put_in)
     return answers.opened[key]
 
 
-def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str]) -> Tree:
-    fixed = fixed | EFFICIENCIES | set(names(tree)) if symbolic else fixed | set(names(tree))
+def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], put_in: bool) -> Tree:
+    fixed = fixed | set(names(tree))
     case, moves, spoken = answers.case, answers.moves, answers.spoken
 
     def stands(name: str, keys: frozenset[str]) -> Tree:
@@ -72,9 +76,14 @@ def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], s
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or stands(name, keys)
         still = name in fixed or not ranged.isdisjoint(case.theory.ancestry(name))
-        return Name(name) if still else _neutral(Name(name), answers)
+        return Name(name) if still else _neutral(Name(name), answers) if put_in else _not_zero(name, answers)
 
     return inline(tree, formula)
+
+
+def _not_zero(name: str, answers: Answers) -> Tree:
+    """The name, or 0 where that is its formula whatever the inputs: nothing is known of an answer without numbers but its formulas."""
+    return ZERO if answers.case.expanded(Name(name), complete=False) == ZERO else Name(name)
 
 
 def explained(name: str, unknown: str, answers: Answers, stop: Stop | None = None) -> Tree:

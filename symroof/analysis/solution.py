@@ -7,21 +7,23 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from symroof.analysis.conditions import solved_condition, times_compared
-from symroof.analysis.expressions import in_sympy, together
+from symroof.analysis.conditions import times_compared
+from symroof.analysis.expressions import number
+from symroof.analysis.solution_sympy import InSympy
+from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
-from symroof.cases.quantity_result import DOES_NOT_FIT, plural
+from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import in_short, text
 from symroof.formula.tree import ZERO, Compare, Tree, names
 from symroof.solver.closed_forms import COEFFICIENTS
-from symroof.solver.result import CLOSED, Condition, Solved
+from symroof.solver.result import Condition, Solved
 from symroof.solver.roots import sign
-from symroof.theory.symbols import Symbol
+from symroof.theory.symbols import GROUPS, Symbol, base_name
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity, significant
 
@@ -33,6 +35,8 @@ MOST_DEGREES = 1024
 LIMIT, REACH = "limit", "reach"
 CLOSE = Fraction(1, 10**20)
 """How near a crossing, known to 40 digits, lies to a whole number that it is."""
+OF_MODEL = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
+"""Inputs that come with the model."""
 CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 
@@ -45,14 +49,35 @@ def whole(value: Fraction, kind: str) -> int:
     return math.floor(value) if kind == LIMIT else math.ceil(value)
 
 
-@dataclass(repr=False)
-class Solution:
+ABOVE, BELOW = "above", "below"
+"""Where a crossing has gone that no longer exists: beyond every value of the unknown, or short of every one."""
+NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
+"""The ends of a range of crossings where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
+
+
+class Extent(NamedTuple):
+    """How far a crossing moves over the ranges of its case.
+
+    Attributes:
+        low, high: the least and the largest; None where nothing is a range, or the sides meet nowhere in them.
+        everywhere: whether there is one in the middle and at every corner.
+        gone: where it has gone at the corners that have none, as far as that is known.
+    """
+
+    low: Fraction | None
+    high: Fraction | None
+    everywhere: bool
+    gone: frozenset[str] = frozenset()
+
+
+@dataclass(repr=False, eq=False)
+class Solution(InSympy):
     """A solved equation of one case.
 
     >>> from symroof.analysis.study import Study
     >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
     >>> solution
-    <decode_compute_time = decode_memory_time for batch: at least 518 requests>
+    <decode_compute_time = decode_memory_time for batch: at least 518 requests; assumed mfu = 1, mbu = 1>
     >>> solution.verdict, solution.method, solution.integer, solution.within_memory
     ('crosses', 'closed_form', {'at_least': 518}, True)
     >>> solution.reason
@@ -64,25 +89,32 @@ class Solution:
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
         answers: the case.
         threshold: the named threshold, where the equation is one.
-        missing: the input that a number would need, where the answer is symbolic.
+        missing: the input that a number would need, where the answer is symbolic: without a case, or with one that lacks it.
         moves: whether a side depends on the unknown in this case.
         verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
-        value: the first crossing, exact or to 40 digits; None where the sides never meet.
+        value: the first crossing, exact or to 40 digits; None where the sides never meet. Over ranges of inputs it is that at their middle,
+            and ``low`` and ``high`` are the least and the largest at the corners; ``everywhere`` is whether each corner has one.
         integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things.
         within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
         reason: a plain sentence.
-        sympy, conditions, where, limits: the closed form, what it rests on, and the definitions of its names, in SymPy.
-        branches: the same of every candidate.
+        assumed: the inputs that nobody gave, at their defaults; empty without numbers.
+        sympy: the closed form; without numbers every candidate, as a ``Piecewise``.
+        branches: every candidate with its conditions, in SymPy; ``conditions`` and ``limits`` are what the closed form rests on.
+        where: what the derived quantities in these are in inputs; ``expanded`` is the closed form in inputs alone.
+
+    Solutions of the same equation in the same case are equal, whichever study they come from; they can be copied and pickled.
     """
 
     _trees: Solved
     unknown: str
     kind: str
     answers: Answers
+    again: Callable[[str, Answers, str], Solution]
     threshold: Threshold | None = None
     missing: str | None = None
     moves: bool = True
     explain: Callable[[Solution], str] | None = None
+    over_ranges: Callable[[Solution], Extent] | None = None
 
     @property
     def verdict(self) -> str:
@@ -95,17 +127,6 @@ class Solution:
         return self._trees.crossing.method
 
     @property
-    def why_numeric(self) -> str:
-        """Why there is no closed form, where values were bracketed; empty where there is one.
-
-        >>> from symroof.analysis.study import Study
-        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, chunk=256, itl_target="8 ms")
-        >>> study.solve("max_batch_sustained_itl").why_numeric
-        'which formula chunked_itl follows turns on batch'
-        """
-        return "" if self.method == CLOSED else self._trees.crossing.because or "no closed form of readable size exists"
-
-    @property
     def values(self) -> tuple[Fraction, ...]:
         """Every crossing, in rising order, in base units."""
         return self._trees.crossing.values
@@ -116,79 +137,60 @@ class Solution:
         return self._trees.crossing.value
 
     @property
+    def low(self) -> Fraction | None:
+        """The least first crossing over the ranges of the inputs; None where nothing is a range, or the sides meet nowhere in them.
+
+        >>> from symroof.analysis.study import Study
+        >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096, mbu="0.5..0.9").solve("itl = 20 ms", "batch")
+        >>> [round(float(crossing), 1) for crossing in (solution.low, solution.value, solution.high)], solution.everywhere
+        ([34.1, 58.8, 83.5], True)
+        """
+        return self.extent.low
+
+    @property
+    def high(self) -> Fraction | None:
+        """The largest, as :attr:`low` is the least."""
+        return self.extent.high
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the sides meet at every corner of the ranges; of a case without ranges, whether they meet."""
+        return self.extent.everywhere
+
+    @cached_property
+    def extent(self) -> Extent:
+        """The least and the largest crossing over the ranges, whether there is always one, and where it has gone if not."""
+        if self.over_ranges is None or self.symbolic or not self.answers.binding.box():
+            return Extent(None, None, self.value is not None)
+        return self.over_ranges(self)
+
+    @property
     def symbol(self) -> Symbol:
         """The unknown with its unit and meaning."""
         return self.answers.case.theory.symbol(self.unknown)
 
-    @property
-    def equation(self) -> Any:
-        """The equation as it is named, a SymPy ``Eq``."""
-        import sympy
+    @cached_property
+    def assumed(self) -> dict[Any, Any]:
+        """Symbol -> number, of each input that the answer rests on and that nobody gave: its default. Empty where the answer is symbolic.
 
-        return sympy.Eq(*(in_sympy(side, self.answers) for side in self._trees.sides), evaluate=False)
-
-    @property
-    def closed_form(self) -> Any:
-        """The same as :attr:`sympy`."""
-        return self.sympy
-
-    @property
-    def sympy(self) -> Any:
-        """The closed form as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none.
-
-        >>> import symroof as sr
-        >>> from symroof.symbols import batch, kv_cache_bytes, weight_bytes
-        >>> import sympy
-        >>> sr.solve(sympy.Eq(kv_cache_bytes, weight_bytes), for_=batch).sympy
-        weight_bytes/(context*kv_bytes_per_token)
+        >>> from symroof.analysis.study import Study
+        >>> Study("llama-3-8b", "h100-sxm", prompt=1024, weights="fp8", kv="fp8").solve("max_context_memory").assumed
+        {batch: 1, memory_reserve: 0, memory_share: 1}
+        >>> Study().solve("max_context_memory").assumed
+        {}
         """
-        form = self._trees.closed_form
-        return None if form is None else in_sympy(form, self.answers)
+        from symroof.symbols import symbol
 
-    @property
-    def conditions(self) -> tuple[Any, ...]:
-        """The conditions under which the closed form is the answer, as SymPy relations; those that declared signs decide are left out."""
-        return self._relations(self._conditions)
+        return {symbol(name, self.answers.case.theory.own): number(entry.result.value) for name, entry in self.defaults.items()}
 
-    @property
-    def branches(self) -> tuple[tuple[Any, tuple[Any, ...]], ...]:
-        """Every candidate, a choice of arms each: its closed form (None where there is none) and its conditions, in SymPy.
-
-        >>> import symroof as sr
-        >>> for form, conditions in sr.solve("max(kv_cache_bytes, weight_bytes) = mem_capacity", for_="batch").branches:
-        ...     print(form, conditions)
-        mem_capacity/(context*kv_bytes_per_token) (batch*context*kv_bytes_per_token >= weight_bytes,)
-        """
-        branches = self._trees.crossing.branches
-        forms = (None if branch.closed_form is None else in_sympy(branch.closed_form, self.answers) for branch in branches)
-        return tuple((form, self._relations(branch.conditions)) for form, branch in zip(forms, branches, strict=True))
-
-    def _relations(self, conditions: tuple[Condition, ...]) -> tuple[Any, ...]:
-        relations = [in_sympy(condition.tree, self.answers) for condition in conditions]
-        return tuple(relation for relation in relations if relation != True)  # noqa: E712
-
-    @property
-    def where(self) -> dict[Any, Any]:
-        """Symbol -> definition, for the derived quantities in the closed form and in what defines them."""
-        case, definitions, form = self.answers.case, {}, self._trees.closed_form
-        waiting = list(names(form)) if form else []
-        for name in waiting:
-            if name not in definitions and name != self.unknown and case.theory.definition(name) is not None:
-                definitions[name] = case.explains(name)
-                waiting += names(definitions[name])
-        return together(definitions, self.answers)
-
-    @property
-    def limits(self) -> tuple[Any, ...]:
-        """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
-        symbolic = self.verdict == "conditional"
-        solved = (solved_condition(condition, self.unknown, self.answers, symbolic) for condition in self._conditions)
-        return tuple(in_sympy(pair[0], self.answers) for pair in solved if pair)
-
-    @property
-    def _conditions(self) -> tuple[Condition, ...]:
-        branch = self._trees.branch
-        return branch.conditions if branch else ()
+    @cached_property
+    def defaults(self) -> dict[str, Input]:
+        """The same by name, with units."""
+        if self.symbolic:
+            return {}
+        sides = tuple(dict.fromkeys(name for side in self._trees.sides for name in names(side)))
+        inputs = self.answers.inputs(sides, everything=False)
+        return {name: entry for name, entry in inputs.items() if entry.defaulted and name != self.unknown}
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
@@ -196,7 +198,7 @@ class Solution:
 
     @cached_property
     def _times(self) -> dict[Tree, Tree]:
-        return times_compared(self.unknown, self.answers, symbolic=self.verdict == "conditional")
+        return times_compared(self.unknown, self.answers, symbolic=self.symbolic)
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
@@ -295,17 +297,79 @@ class Solution:
         return f"{significant(value)}{named}, between {math.floor(value):,} and {math.ceil(value):,}"
 
     def _repr_latex_(self) -> str | None:
-        branch = self._trees.branch
-        form = branch.shown if branch else None
-        return None if form is None else f"$\\displaystyle {self.spelled(self.unknown)} = {latex(form, self.spelled)}$"
+        branches = self._answering
+        if not branches:
+            return None
+        forms = [latex(branch.shown, self.spelled) for branch in branches if branch.shown is not None]
+        if len(forms) > 1:
+            held = (r" \wedge ".join(latex(readable(c, self), self.spelled) for c in branch.conditions) for branch in branches)
+            cases = r" \\ ".join(rf"{form} & \text{{if }} {condition}" for form, condition in zip(forms, held, strict=True))
+            forms = [rf"\begin{{cases}} {cases} \end{{cases}}"]
+        return rf"$\displaystyle {self.spelled(self.unknown)} = {forms[0]}$"
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        case = self.answers.case
+        return self._trees, self.unknown, self.kind, self.threshold, self.missing, self.moves, self.answers.binding, case.free, dict(case.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return self._key == other._key if isinstance(other, Solution) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self._trees, self.unknown))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (*self._key, self.again, self.explain, self.over_ranges)
+
+    def in_ranges(self) -> str:
+        """The answer at the middle of the ranges, and how far it moves over them; the same as :meth:`shown` where it does not.
+
+        >>> from symroof.analysis.study import Study
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.3..0.9")
+        >>> study.solve("batch_to_ridge").in_ranges(), study.solve("max_batch_memory").in_ranges()
+        ('at least 1,083 requests (150 to never)', 'at most 1,035 requests')
+        """
+        value, (low, high, everywhere, gone) = self.shown(), self.extent
+        if low is None or high is None:
+            return value
+        first, last = self._end(low), self._end(high)
+        if first == last and everywhere:
+            return value
+        if gone:
+            past, short = NO_END[self.kind]
+            return f"{value} ({short if BELOW in gone else first} to {past if ABOVE in gone else last})"
+        digits, _, unit = first.partition(" ")
+        ends = f"{digits if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
+        if self.value is None:
+            return f"never {self.answers.standing}; {ends} in a part of them"
+        return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
+
+    def _end(self, value: Fraction) -> str:
+        return f"{whole(value, self.kind):,}" if self.symbol.counted else format_quantity(value, self.symbol.unit)
 
     def __repr__(self) -> str:
-        return f"<{in_short(text(self._trees.lhs), LONGEST)} = {in_short(text(self._trees.rhs), LONGEST)} for {self.unknown}: {self.shown()}>"
+        sides = " = ".join(in_short(text(side), LONGEST) for side in self._trees.sides)
+        return f"<{sides} for {self.unknown}: {self.in_ranges()}{self._rests_on()}>"
+
+    def _rests_on(self) -> str:
+        """The load and the efficiencies that nobody gave, where they change the answer: those that are not 0, which adds nothing."""
+        told = [f"{name} = {entry.result.text()}" for name, entry in self.defaults.items() if entry.result.value and base_name(name) not in OF_MODEL]
+        return f"; assumed {', '.join(told)}" if told and self.value is not None else ""
 
     @cached_property
     def reason(self) -> str:
         """A plain sentence: the meaning of the number, or why there is none."""
         return self.explain(self) if self.explain else ""
+
+
+def _restored(
+    solved: Solved, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, moves: bool,
+    binding: Binding, free: frozenset[str], numbers: dict[str, Any], again: Any, explain: Any, over_ranges: Any,
+) -> Solution:  # fmt: skip
+    """A solution as it was pickled or copied, whatever was worked out in its case left to be worked out again."""
+    answers = Answers(binding)
+    answers = Answers(binding, moved=answers.case.changed(numbers)) if numbers else answers
+    return Solution(solved, unknown, kind, answers.freed(free), again, threshold, missing, moves, explain, over_ranges)
 
 
 def trees(solution: Solution) -> Solved:

@@ -6,7 +6,7 @@ from typing import Any
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.conditions import solved_condition
 from symroof.analysis.explain_solution import with_unit
-from symroof.analysis.solution import Solution, readable, trees
+from symroof.analysis.solution import OF_MODEL, Solution, readable, trees
 from symroof.analysis.verdict import basis_of, case_warnings
 from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue
@@ -16,10 +16,8 @@ from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Compare, Num, Tree, names
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.result import Branch, Condition
-from symroof.theory.symbols import GROUPS, base_name
+from symroof.theory.symbols import base_name
 
-FIXED = frozenset(symbol.name for group in ("architecture", "precision") for symbol in GROUPS[group])
-"""Inputs that come with the model: a condition on these alone is a fact of it."""
 HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 
@@ -36,12 +34,21 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "branches": [_branch(branch, solution) for branch in crossing.branches],
         "values": [bare(value) for value in solution.values],
         "value": bare(solution.value),
+        **_range(solution),
         "integer": solution.integer,
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
+        "assumed": {name: bare(entry.result.value) for name, entry in solution.defaults.items()},
         "warnings": case_warnings(solution.answers),
     }
+
+
+def _range(solution: Solution) -> dict[str, Any]:
+    """The least and the largest answer, where inputs are ranges, and whether there is one at each of their corners."""
+    if solution.low is None or solution.high is None:
+        return {}
+    return {"low": bare(solution.low), "high": bare(solution.high), "everywhere": solution.everywhere}
 
 
 def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
@@ -108,7 +115,7 @@ def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
 def _is_fact(tree: Compare, solution: Solution) -> bool:
     """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
     case = solution.answers.case
-    of_model = {name: Num(case.value(name)) for name in names(tree) if base_name(name) in FIXED and name != solution.unknown}
+    of_model = {name: Num(case.value(name)) for name in names(tree) if base_name(name) in OF_MODEL and name != solution.unknown}
     left, right = substitute(tree.left, dict(of_model)), substitute(tree.right, dict(of_model))
     return right == ZERO and plainly_positive(left) and tree.operator == ">"
 
@@ -119,14 +126,16 @@ def solution_text(solution: Solution) -> str:
     sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.answers.binding.hardware else []
     lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}"]
     lines += [*(f"  {line}" for line in basis_of(solution.answers, sides)), ""]
-    lines += [f"{solution.unknown}: {solution.shown()}", f"  {solution.reason}"]
+    lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
+    if solution.defaults:
+        lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.spoken_unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
     if solution.method == "numeric":
-        lines.append(f"  solved numerically: {solution.why_numeric}")
+        lines.append(f"  solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}")
     defined: dict[str, Tree] = {}
     for branch in equation.crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):

@@ -4,11 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.corners import over_ranges
 from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, heeded, named_threshold, parse_equation, unknown_of
 from symroof.analysis.explain_solution import reason
 from symroof.analysis.inline import opened
 from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
-from symroof.analysis.posed import Posed, demands_of, end, ends
+from symroof.analysis.posed import Posed, demands_of, ends
 from symroof.analysis.solution import REACH, Solution
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, NoValueHere, Problem, nearest
@@ -70,7 +71,7 @@ def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
         check_occurs(relation, unknown, answers, equation)
 
     def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
-        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, named, missing, moves, reason)
+        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, solve, named, missing, moves, reason, over_ranges)
 
     try:
         posed = Posed(relation, unknown, answers)
@@ -96,7 +97,7 @@ def _without_value(relation: Compare, answers: Answers) -> str:
 
 
 def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | None:
-    """The equation of a named threshold, and its closed forms for every case of these definitions; None where it has none of its own.
+    """The equation of a named threshold, and its closed forms for every case of these definitions and defaults; None where it has none of its own.
 
     Raises:
         InputError: no such threshold.
@@ -108,7 +109,7 @@ def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | N
     relation = heeded(parse_equation(named.equation, theory.own), theory)
     answers = answers.freed({*all_names(relation)})
     try:
-        crossings = _without_numbers(relation, named.unknown, answers, named.equation, "a number", frozenset(named.needs))
+        crossings = _without_numbers(relation, named.unknown, answers, named.equation, "a number", frozenset(named.needs), put_in=True)
     except (InputError, NoValue):
         return None
     return (relation, crossings) if crossings.branches and not crossings.more else None
@@ -120,36 +121,35 @@ def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing 
     for branch in crossings.branches:
         if branch.closed_form is None:
             continue
+        form = quotients.fraction(case.expanded(branch.closed_form))
         try:
-            value = Fraction(case.evaluate(quotients.fraction(case.expanded(branch.closed_form))))
+            value = Fraction(case.evaluate(form))
             there = case.changed({unknown: value})
             holds = value > 0 and all(there.evaluate(there.expanded(c.tree)) for c in branch.conditions)
         except NoValue:
             continue
         if holds:
-            settled = replace(branch, value=value, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
+            settled = replace(branch, closed_form=form, spoken=branch.shown, value=value, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
             return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
     return None
 
 
-def _within(unknown: str, answers: Answers) -> tuple[Compare, ...]:
+def _within(unknown: str) -> tuple[Compare, ...]:
     """The ends of an unknown as conditions, for an answer without numbers."""
-    least, most = ends(unknown)
-    lower = (Compare(">=", Name(unknown), parse(least)),) if least and end(least, answers.case) != 0 else ()
-    upper = (Compare("<=", Name(unknown), parse(most)),) if most else ()
-    return (*lower, *upper)
+    ordered = zip((">=", "<="), ends(unknown), strict=True)
+    return tuple(Compare(operator, Name(unknown), parse(end)) for operator, end in ordered if end)
 
 
-def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str]) -> Crossing:
-    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined."""
+def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str], put_in: bool = False) -> Crossing:
+    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``put_in``."""
     if inner := searched_quantity(relation, unknown, answers):
         raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for that"))
-    lhs, rhs = (opened(side, unknown, answers, named, symbolic=True) for side in (relation.left, relation.right))
+    lhs, rhs = (opened(side, unknown, answers, named, symbolic=True, put_in=put_in) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
-    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True) for condition in demands_of(relation, answers.case))
+    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True, put_in=put_in) for condition in demands_of(relation, answers.case))
     try:
-        return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown, answers)))  # type: ignore[arg-type]
+        return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown)))  # type: ignore[arg-type]
     except NotRational as error:
         drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""

@@ -48,7 +48,7 @@ class Answers(Recall):
     """The case where it is not the binding's own: a corner of its ranges."""
     spoken: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict, compare=False)
     moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict, compare=False)
-    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str]], Tree] = field(default_factory=dict, compare=False)
+    opened: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str], bool], Tree] = field(default_factory=dict, compare=False)
     elsewhere: dict[int, Answers] = field(default_factory=dict, compare=False)
     """The results in cases of other values, such as the corners of the ranges, by the identity of the case that they hold."""
     corner_of: Answers | None = field(default=None, compare=False)

@@ -6,7 +6,7 @@ from typing import Any
 
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import conditions
-from symroof.analysis.corners import ABOVE, BELOW
+from symroof.analysis.solution import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import MEMORY, splits_evenly

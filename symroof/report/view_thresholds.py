@@ -4,8 +4,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.corners import ABOVE, BELOW, gone_to, spread
-from symroof.analysis.solution import LIMIT, REACH, Solution, readable, trees, whole
+from symroof.analysis.solution import Solution, readable, trees
 from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
@@ -78,7 +77,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         return None
     return {
         "name": Code(name),
-        "value": in_ranges(solution, subject),
+        "value": solution.in_ranges(),
         "near": near(solution, subject),
         "distance": distance(solution, subject),
         "at": float(solution.value) if solution.value is not None else None,
@@ -122,37 +121,6 @@ def within_memory(solution: Solution) -> str:
     there = solution.answers.case.changed({solution.unknown: solution.whole})
     needed, usable = (format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory"))
     return f"no: {needed} of {usable}"
-
-
-def in_ranges(solution: Solution, subject: Answers) -> str:
-    """The answer at the middle of the ranges, and how far it moves over them."""
-    value = solution.shown()
-    low, high, everywhere = spread(solution)
-    if low is None or high is None or (low == high and everywhere):
-        return value
-    if solution.value is not None:
-        low, high = min(low, solution.value), max(high, solution.value)
-    first, last = _rounded(low, solution), _rounded(high, solution)
-    if first == last and everywhere:
-        return value
-    if solution.value is not None and not everywhere and (gone := gone_to(solution, solution.value)):
-        past, short = NO_END[solution.kind]
-        return f"{value} ({short if BELOW in gone else first} to {past if ABOVE in gone else last})"
-    number, _, unit = first.partition(" ")
-    ends = f"{number if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
-    if solution.value is None:
-        return f"never {subject.standing}; {ends} in a part of them"
-    return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
-
-
-NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
-"""The ends of a range of thresholds where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
-
-
-def _rounded(value: Fraction, solution: Solution) -> str:
-    if not solution.symbol.counted:
-        return format_quantity(value, solution.symbol.unit)
-    return f"{whole(value, solution.kind):,}"
 
 
 def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:

@@ -18,7 +18,6 @@ from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import all_usable, case_row, shown, target_row, targets_outcome
 from symroof.report.view_decision import DIGITS, bounds_of, gain
 from symroof.report.view_latency import bound_of
-from symroof.report.view_thresholds import in_ranges
 from symroof.units import format_quantity
 
 LARGEST_GROUP = 8
@@ -104,7 +103,7 @@ def _solved(name: str, subject: Answers) -> dict[str, Any] | None:
         return None
     whole = next(iter(solution.integer.values())) if solution.integer else None
     return {
-        "shown": in_ranges(solution, subject),
+        "shown": solution.in_ranges(),
         "exists": solution.value is not None,
         "memory": solution.within_memory,
         "number": f"{whole:,}" if whole is not None else None,

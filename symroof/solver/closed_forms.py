@@ -100,7 +100,7 @@ def _quadratic(p: Polynomial, sign: Sign) -> list[Form]:
 
 
 def _roots(p: Polynomial, spoken: Polynomial, sign: Sign) -> list[tuple[Tree, tuple[Compare, ...]]]:
-    """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known."""
+    """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
     two, (a, b, c) = build.number(2), (spoken[2], spoken[1], spoken[0])
     inside = build.sub(build.power(b, two), build.mul(build.number(4), a, c))
     root, minus_b = build.call("sqrt", inside), build.negated(b)
@@ -113,6 +113,6 @@ def _roots(p: Polynomial, spoken: Polynomial, sign: Sign) -> list[tuple[Tree, tu
         return [(shrunk, (below,))]
     if sign(p[1]) < 0:
         near = build.div(twice_c, build.add(minus_b, root))
-        return [(grown, (real,)), (near, (real, Compare(">", c, ZERO)))]
+        return [(near, (real, Compare(">", c, ZERO))), (grown, (real,))]
     other = build.div(build.sub(minus_b, root), twice_a)
-    return [(form, (real, Compare(">", form, ZERO))) for form in (grown, other)]
+    return [(form, (real, Compare(">", form, ZERO))) for form in (other, grown)]

@@ -310,17 +310,20 @@ class Case(Recall):
         """The formula of a name for people: optional inputs are left out only where the name then has a value."""
         return self.stands_for(name, complete=self.known(name))
 
-    def expanded(self, tree: Tree) -> Tree:
-        """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name."""
+    def expanded(self, tree: Tree, complete: bool | None = None) -> Tree:
+        """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name.
+
+        ``complete`` as in :meth:`stands_for`; by default where every name has a value.
+        """
 
         def formula(name: str, changed: frozenset[str]) -> Tree:
             if name in self.given:
                 return Name(name) if not names(self.given[name]) else self.given[name]
             if name in self.numbers or self.theory.definition(name) is None:
                 return Name(name)
-            return self.stands_for(name, complete=complete, changed=changed)
+            return self.stands_for(name, complete=whole, changed=changed)
 
-        complete = all(map(self.known, names(tree)))
+        whole = all(map(self.known, names(tree))) if complete is None else complete
         return inline(tree, formula)
 
     def _definition(self, name: str, changed: Collection[str]) -> Tree | None:

@@ -307,8 +307,8 @@ def test_an_answer_in_sympy(gpt2, plain):
     cache = gpt2.solve("kv_cache_bytes = weight_bytes", "batch")
     assert str(cache.sympy) == "weight_bytes/(context*kv_bytes_per_token)" and cache.conditions == cache.limits == ()
     where = {str(name): str(formula) for name, formula in cache.where.items()}
-    assert where.keys() == {"weight_bytes", "kv_bytes_per_token", "context", "params"}
-    assert (where["weight_bytes"], where["context"]) == ("params*weight_bytes_per_param", "prompt")
+    assert where.keys() == {"weight_bytes", "kv_bytes_per_token", "context"}
+    assert (where["kv_bytes_per_token"], where["context"]) == ("2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers", "prompt")
     assert [str(name) for name in gpt2.solve("kv_cache_bytes = 100 MB", "context").where] == ["kv_bytes_per_token"]  # not of the unknown itself
     assert plain.solve("max(batch, 4) = 5", "batch").conditions == (batch >= 4,)
     assert plain.solve("batch**2 - 10*batch + 21 = 0", "batch").conditions == ()  # 16 is not negative

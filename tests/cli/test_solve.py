@@ -148,3 +148,24 @@ def test_a_set_formula_may_be_latex():
     by_hand = Study(model="llama-3-8b", kv_bytes_per_token="n_layers*n_heads*head_dim*kv_bytes_per_element")
     for written in (r"L H d_h b_{kv}", r"\frac{2 L H d_h b_{\mathrm{kv}}}{2}", "L*H*d_h*b_kv"):
         assert Study(model="llama-3-8b", kv_bytes_per_token=written).exact("kv_bytes_per_token") == by_hand.exact("kv_bytes_per_token")
+
+
+def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
+    """At 20 ms a fixed bandwidth moves so many bytes: the weights once and the cache of each request."""
+    case = ["itl = 20 ms", "--for", "batch", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "4096"]
+    ranged = solved(capsys, *case, "--mbu", "0.5..0.9")
+    ends = [solved(capsys, *case, "--mbu", mbu) for mbu in ("0.5", "0.9")]
+    assert [ranged["low"], ranged["high"]] == [end["value"] for end in ends] and ranged["everywhere"] is True
+    assert not {"low", "high", "everywhere"} & ends[0].keys()
+    assert main(["solve", *case, "--mbu", "0.5..0.9"]) == 0
+    first, last = (end["integer"]["at_least"] for end in ends)
+    assert f"batch: at least {ranged['integer']['at_least']:,} requests ({first} to {last})" in capsys.readouterr().out
+
+
+def test_what_nobody_gave_is_in_the_answer(capsys):
+    case = ["max_context_memory", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024"]
+    assumed = solved(capsys, *case, "--weights", "fp8", "--kv", "fp8")["assumed"]
+    assert assumed == {"batch": 1, "memory_reserve": 0, "memory_share": 1}
+    assert solved(capsys, "max_context_memory")["assumed"] == {}
+    assert main(["solve", *case, "--weights", "fp8", "--kv", "fp8"]) == 0
+    assert "  assumed: batch 1 request, memory_reserve 0 byte, memory_share 1\n" in capsys.readouterr().out

@@ -6,7 +6,6 @@ from symroof.api import Study
 from symroof.report.render import render
 from symroof.report.view import view
 from symroof.report.view_flips import flip_rows
-from symroof.report.view_thresholds import in_ranges
 
 RIDGE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mbu": 0.8, "layer_overhead": 0, "elementwise_bytes": 0}
 SLOW = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "mfu": 1, "layer_overhead": 0, "elementwise_bytes": 0}
@@ -30,10 +29,9 @@ def first_compute_bound(mfu, most=10**15):
 
 
 def test_a_batch_that_no_ridge_follows_at_the_fast_end_is_never():
-    answers = Study(**RIDGE, mfu="0.2..0.9").first
     middle, slow, fast = (first_compute_bound(mfu) for mfu in ("0.55", "0.2", "0.9"))
     assert fast is None
-    assert in_ranges(Study(**RIDGE, mfu="0.2..0.9").solve("batch_to_ridge"), answers) == f"at least {middle:,} requests ({slow:,} to never)"
+    assert Study(**RIDGE, mfu="0.2..0.9").solve("batch_to_ridge").in_ranges() == f"at least {middle:,} requests ({slow:,} to never)"
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +49,7 @@ def last_within(mbu):
 
 def test_a_limit_that_allows_nothing_at_the_slow_end_is_none(late):
     assert not last_within("0.5")
-    text = in_ranges(late.solve("itl_last = itl_target", "batch"), late.first)
+    text = late.solve("itl_last = itl_target", "batch").in_ranges()
     assert "(any to " in text  # of an equation of one's own the crossing is reached
     assert int(text.partition(" to ")[2].rstrip(")").replace(",", "")) - last_within("0.9") in (0, 1)
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import symroof as sr
+from symroof import symbols as s
 from symroof.analysis.solution import trees
 from symroof.errors import InputError
 from symroof.formula.parse import parse
@@ -174,9 +175,11 @@ def test_no_branch_divides_by_zero():
 
 
 def test_every_choice_of_arms_has_its_branch():
-    """Prefill and decode are each limited by compute or memory; but for compute in both, the bandwidth decides."""
+    """Prefill and decode are each limited by compute or memory. Where both are by compute, the bandwidth still carries the element-wise work."""
     found = sr.Study(assume={"kv_growth": "fixed"}).solve("response_time = 3 s", for_="mem_bandwidth")
-    assert len(trees(found).crossing.branches) == 3
+    assert len(found.branches) == 4
+    both_compute = found.branches[0][0]
+    assert both_compute.has(s.elementwise_bytes) and both_compute.subs(s.elementwise_bytes, 0) == 0
 
 
 @pytest.mark.parametrize("equation", ["step_tokens = decode_mbu", "batch = mfu", "prompt = 1 - acceptance", "devices = 2*memory_share", "batch + mbu = 3"])

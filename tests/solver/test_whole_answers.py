@@ -25,8 +25,8 @@ ANSWERS = {  # equation -> crossings, the formula of the first, and every candid
     "c*x - a*x + d = 0": ([5], "d/(a - c)", [("d/(a - c)", 5, [("a - c > 0", True)])]),
     "a*x**2 = b - 4": ([2], "sqrt((b - 4)/a)", [("sqrt((b - 4)/a)", 2, [("b - 4 > 0", True)])]),
     "a*x**2 + c*x = b": ([2], "2*b/(c + sqrt(c**2 + 4*a*b))", [("2*b/(c + sqrt(c**2 + 4*a*b))", 2, [])]),
-    # both roots of a square: the value is the smaller, which is not the first formula
-    "x**2 - 10*x + 21 = 0": ([3, 7], "42/(10 + sqrt(16))", [("(10 + sqrt(16))/2", 7, [("16 >= 0", True)]), ("42/(10 + sqrt(16))", 3, [("16 >= 0", True), ("21 > 0", True)])]),
+    # both roots of a square, the smaller first
+    "x**2 - 10*x + 21 = 0": ([3, 7], "42/(10 + sqrt(16))", [("42/(10 + sqrt(16))", 3, [("16 >= 0", True), ("21 > 0", True)]), ("(10 + sqrt(16))/2", 7, [("16 >= 0", True)])]),
     # an arm that would meet the other side where it does not win says so
     "max(x, 10) = 5": ([], "5", [("5", None, [("x >= 10", False)])]),
     "max(x, 10) = 12": ([12], "12", [("12", 12, [("x >= 10", True)])]),

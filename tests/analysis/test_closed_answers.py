@@ -1,0 +1,29 @@
+"""Every answer in SymPy is the number it stands for: named thresholds for models of all kinds, and equations that are in no book."""
+
+from pathlib import Path
+
+import generate
+import pytest
+
+from tests.analysis.closed_answers import EQUATIONS, KINDS, random_answers, tallies
+
+PAGE = Path(generate.__file__).parent / "closed-forms.md"
+
+
+@pytest.mark.parametrize("model", KINDS)
+def test_named_thresholds(model):
+    """The check itself is in :func:`tallies`; nearly every question has a formula, and each kind of model asks some forty."""
+    found = tallies(model).values()
+    closed, numeric = sum(tally.closed for tally in found), sum(tally.numeric.total() for tally in found)
+    assert closed > 60 and closed > 1.5 * numeric
+    assert sum(tally.pieces for tally in found) > 60
+
+
+def test_equations_that_are_in_no_book():
+    found = random_answers(EQUATIONS)
+    assert found["closed and in symbols"] > 15 and found["closed"] > 40 and found["never and in symbols"] > 15
+
+
+def test_the_page_is_what_was_counted():
+    """Here, and not with the other pages, so that all is counted once."""
+    assert PAGE.read_text(encoding="utf-8") == generate.closed_forms(), "stale: python docs/generate.py"

@@ -1,0 +1,211 @@
+"""What ``solve`` answers in SymPy: nothing that was not given, one expression that holds, closed by one ``xreplace``, and as good a value as any."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+import sympy
+
+import symroof as sr
+from symroof import symbols as s
+from symroof.theory.symbols import INPUTS
+
+CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
+
+
+def number(expression, values):
+    """What an expression comes to; SymPy keeps roots and logarithms exact."""
+    put_in = expression.xreplace(values)
+    assert not put_in.free_symbols
+    return sympy.N(put_in, 40)
+
+
+def agrees(expression, study, exact):
+    return abs(number(expression, study.values()) - sympy.Rational(str(exact))) <= abs(exact) * sympy.Float("1e-30")
+
+
+# ----------------------------------------------------------------------------------------------- nothing is put in
+
+
+def test_without_a_case_every_input_stays():
+    """The cache is batch * context * bytes of a token; the memory holds it beside the weights and the reserve."""
+    left = s.memory_share * s.mem_capacity - s.memory_reserve - s.weight_bytes
+    cache = sr.solve(sympy.Eq(s.kv_cache_bytes, s.weight_bytes), for_=s.context)
+    assert cache.sympy == s.weight_bytes / (s.batch * s.kv_bytes_per_token)
+    context = sr.solve("max_context_memory")
+    assert context.branches[0][0] == left / (s.batch * s.kv_bytes_per_token)
+    assert {s.prefill_batch, s.cached_prefix, s.mfu, s.mbu} <= sr.solve("prompt_to_ridge").expanded.free_symbols
+    assert cache.assumed == context.assumed == {}
+
+
+@pytest.mark.parametrize(("batch", "about"), [(1, 353.4), (4, 88.8)])
+def test_the_ridge_of_a_prefill_of_several_prompts(batch, about):
+    """Four prompts at once have four times the rows: a fourth of the prompt does."""
+    case = sr.Study("llama-3-8b", "h100-sxm", prefill_batch=batch)
+    whole = sr.solve("prompt_to_ridge").sympy
+    assert agrees(whole, case, case.solve("prompt_to_ridge").value)
+    assert round(float(number(whole, case.values())), 1) == about
+
+
+def test_what_nobody_gave_is_said():
+    study = sr.Study(**CHAT, weights="fp8")
+    solution = study.solve("max_context_memory")
+    assert solution.assumed == {s.batch: 1, s.kv_bytes_per_element: 2, s.memory_reserve: 0, s.memory_share: 1}
+    assert repr(solution).endswith("; assumed batch = 1 request, memory_share = 1>")
+    assert "batch" not in str(sr.Study(**CHAT, batch=1).solve("max_context_memory").assumed)
+    assert all(study.values()[name] == value for name, value in solution.assumed.items())
+
+
+# --------------------------------------------------------------------------------------------- closed and whole
+
+
+@pytest.mark.parametrize(
+    ("equation", "unknown", "case", "about"),
+    [
+        ("prompt_ttft_exceeds_decode", None, {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "mfu": 0.5}, 32_341.6),
+        (sympy.Eq(s.itl, sympy.Rational(1, 100)), s.batch, {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}, 34.1),
+        ("max_batch_memory", None, CHAT, None),
+        ("min_devices_memory", None, CHAT, None),
+        ("ttft = output*itl", "prompt", CHAT, None),
+        ("kv_cache_bytes = weight_bytes", "context", {**CHAT, "model": "gemma-2-9b"}, None),
+        ("decode_bytes = 2*weight_bytes", "batch", {**CHAT, "model": "mixtral-8x7b", "assume": {"experts": "all"}}, None),
+    ],
+    ids=str,
+)
+def test_the_form_that_holds_gives_the_value(equation, unknown, case, about):
+    study = sr.Study(**case)
+    solution = study.solve(equation, unknown)
+    assert agrees(solution.sympy, study, solution.value) and agrees(solution.expanded, study, solution.value)
+    assert about is None or round(float(solution.value), 1) == about
+    at_the_answer = {s.symbol(solution.unknown): solution.sympy}
+    assert all(condition.xreplace(at_the_answer).xreplace(study.values()) == True for condition in solution.conditions)  # noqa: E712
+
+
+@pytest.mark.parametrize("threshold", ["prompt_ttft_exceeds_decode", "max_batch_itl", "min_bandwidth_itl", "max_num_seqs", "attention_equals_linear"])
+@pytest.mark.parametrize(
+    "setting", [{"batch": 1, "mfu": 0.4}, {"batch": 64, "mfu": 0.9, "cached_prefix": 128}, {"batch": 200, "mbu": 0.9, "layer_overhead": 1e-5}], ids=str
+)
+def test_without_a_case_the_pieces_are_those_of_any_case(threshold, setting):
+    """One answer without numbers, and the numbers of three cases put in: short batches are limited by memory, long ones by compute."""
+    study = sr.Study(**{**CHAT, "mfu": 0.5, "mbu": 0.7, **setting}, targets={"itl": "20 ms"})
+    whole, solution = sr.solve(threshold).sympy, study.solve(threshold)
+    unknown = s.symbol(solution.unknown)
+    assert isinstance(whole, sympy.Piecewise) and unknown not in whole.free_symbols
+    if solution.value is None:
+        assert whole.xreplace(study.values()) is sympy.nan
+    else:
+        assert agrees(whole, study, solution.value)
+
+
+def test_where_there_is_no_expression_it_says_why():
+    study = sr.Study(**CHAT)
+    bracketed = study.solve("batch**3 = 30", "batch")
+    assert (bracketed.sympy, bracketed.expanded) == (None, None) and bracketed.why_numeric == "no closed form of readable size exists"
+    never = sr.Study(**CHAT | {"prompt": 8192}).solve("batch_to_ridge")
+    assert (never.sympy, never.value, never.why_numeric) == (None, None, "the two sides do not meet")
+    same = study.solve("batch*2 = 2*batch", "batch")
+    assert (same.sympy, same.why_numeric) == (None, "the two sides are the same")
+    many = sr.solve("useful_devices_itl")
+    assert many.sympy is None and many.why_numeric.startswith("there are more choices of arms")
+    assert study.solve("max_batch_memory").why_numeric == sr.solve("max_batch_memory").why_numeric == ""
+
+
+def test_pieces_in_latex():
+    written = sr.solve("max_batch_itl")._repr_latex_()
+    assert r"\begin{cases}" in written and written.count(r"\text{if }") == 2
+    assert sympy.latex(sr.solve("max_batch_memory").sympy, symbol_names=s.latex).startswith(r"\begin{cases}")
+
+
+# ------------------------------------------------------------------------------------------------- where, expanded
+
+
+@pytest.mark.parametrize("study", [sr.Study(), sr.Study(**CHAT)], ids=["no case", "case"])
+@pytest.mark.parametrize(
+    ("equation", "unknown"), [("max_batch_memory", None), ("batch_to_ridge", None), ("response_time = 3 s", "mem_bandwidth"), ("min_devices_itl", None)]
+)
+def test_one_replacement_closes(study, equation, unknown):
+    """Down to inputs, in the answer, its candidates, its conditions and its limits."""
+    solution = study.solve(equation, unknown)
+    inputs = {s.symbol(name) for name in INPUTS}
+    formulas = [*(form for form, _ in solution.branches), *(each for _, held in solution.branches for each in held), *solution.conditions, *solution.limits]
+    for formula in formulas if solution.sympy is None else [solution.sympy, *formulas]:
+        assert formula.xreplace(solution.where).free_symbols <= inputs
+    assert solution.expanded is None or solution.expanded == solution.sympy.xreplace(solution.where)
+
+
+def test_a_derivative_by_a_dimension_is_the_slope():
+    """With the width the weights grow, and with them the batch at which the cache weighs as much."""
+    study = sr.Study(**CHAT)
+    solution = study.solve("kv_cache_bytes = weight_bytes", "batch")
+    slope = sympy.diff(solution.expanded, s.d_model).xreplace(study.values())
+    wider = solution.expanded.xreplace({s.d_model: s.d_model + 1}).xreplace(study.values())
+    assert slope == wider - solution.expanded.xreplace(study.values()) != 0  # all weights are linear in the width
+    assert sympy.diff(solution.sympy, s.d_model).xreplace(solution.where) == 0 or sympy.diff(solution.sympy, s.d_model) != 0
+
+
+# ----------------------------------------------------------------------------------------------------------- ranges
+
+
+def test_ranges_in_ranges_out():
+    """The batch at 20 ms for the bandwidth's two ends is that of two studies without ranges."""
+    ranged = sr.Study(**CHAT, mbu="0.5..0.9").solve("itl = 20 ms", "batch")
+    low, high = (sr.Study(**CHAT, mbu=mbu).solve("itl = 20 ms", "batch").value for mbu in (0.5, 0.9))
+    assert (ranged.low, ranged.high, ranged.everywhere) == (low, high, True) and low < ranged.value < high
+    plain = sr.Study(**CHAT, mbu=0.5).solve("itl = 20 ms", "batch")
+    assert (plain.low, plain.high, plain.everywhere) == (None, None, True)
+
+
+def test_what_exists_in_a_part_of_the_ranges_only():
+    ridge = sr.Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.3..0.9").solve("batch_to_ridge")
+    first = sr.Study("llama-3-8b", "h100-sxm", prompt=512, mfu=0.3).solve("batch_to_ridge")
+    assert (ridge.low, ridge.high, ridge.everywhere) == (first.value, ridge.value, False)
+    assert "at least 1,083 requests (150 to never)" in repr(ridge)
+    nowhere = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, mfu="0.8..0.9").solve("batch_to_ridge")
+    assert (nowhere.low, nowhere.high, nowhere.everywhere, nowhere.shown()) == (None, None, False, "never")
+
+
+# ------------------------------------------------------------------------------------------------- a value like any
+
+
+@pytest.fixture(params=["batch_to_ridge", "min_devices_memory", "max_batch_sustained_itl"])
+def pair(request):
+    """The same equation solved in two studies that say the same."""
+    study = {**CHAT, "chunk": 256, "itl_target": "12 ms"}
+    return sr.Study(**study).solve(request.param), sr.Study(**study).solve(request.param)
+
+
+def test_solutions_compare_and_are_keys(pair):
+    one, other = pair
+    assert one == other and hash(one) == hash(other) and len({one, other}) == 1
+    assert one != sr.Study(**CHAT, batch=2).solve("max_context_memory") and one != 1
+    assert sr.solve("batch_to_ridge") == sr.solve("batch_to_ridge") != sr.solve("prompt_to_ridge")
+
+
+def test_copies_are_the_same_answer(pair):
+    one, _ = pair
+    for made in (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        assert made == one and hash(made) == hash(one)
+        assert (made.value, made.integer, made.reason, repr(made)) == (one.value, one.integer, one.reason, repr(one))
+        assert made.sympy == one.sympy and made.where == one.where and made.assumed == one.assumed
+
+
+def test_another_process_reads_a_pickled_solution(tmp_path):
+    solution = sr.Study(**CHAT).solve("max_batch_memory")
+    path = tmp_path / "solution.pickle"
+    path.write_bytes(pickle.dumps(solution))
+    lines = "import pickle, sys\nread = pickle.load(open(sys.argv[1], 'rb'))\nprint(read.integer, read.sympy, hash(read) is not None)"
+    done = subprocess.run([sys.executable, "-c", lines, str(path)], check=True, capture_output=True, text=True)
+    assert done.stdout == f"{solution.integer} {solution.sympy} True\n"
+
+
+def test_values_find_derived_quantities_when_asked(tmp_path):
+    """The items are the inputs; a quantity is worked out where an expression names it."""
+    values = sr.Study(**CHAT, batch=2).values()
+    assert s.kv_cache_bytes not in list(values) and values[s.kv_cache_bytes] == 2 * 1024 * 131_072
+    assert (s.kv_cache_bytes / s.batch).xreplace(values) == 1024 * 131_072
+    assert s.queue_wait not in values and sympy.Symbol("no_such_name") not in values and 3 not in values
+    with pytest.raises(KeyError):
+        values[s.queue_wait]
+    assert pickle.loads(pickle.dumps(values)) == dict(values)
