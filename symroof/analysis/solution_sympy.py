@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, combinations
 from typing import Any
 
 from symroof.analysis.conditions import solved_condition
 from symroof.analysis.expressions import in_sympy
 from symroof.cases.case_results import Answers
 from symroof.formula import build, quotients
+from symroof.formula.evaluate import NoValue, evaluate
+from symroof.formula.random_points import Point
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, names
 from symroof.solver.closed_forms import plainly_positive
@@ -47,18 +49,40 @@ def piecewise(branches: Iterable[Branch], unknown: str, answers: Answers) -> Any
     """
     import sympy
 
-    pieces = []
+    forms, conditions = [], []
     for branch in branches:
         assert branch.closed_form is not None, "answers without numbers are closed"
         root = _Root.of(branch, unknown)
-        held = (*_exists(branch.closed_form, answers), *(root.put_into(condition.tree) for condition in branch.conditions))
-        pieces.append((expression(branch.closed_form, answers), sympy.And(*relations(held, answers))))
+        forms.append(branch.closed_form)
+        conditions.append([*_exists(branch.closed_form, answers), *(root.put_into(condition.tree) for condition in branch.conditions)])
+    written = [(expression(form, answers), sympy.And(*relations(held, answers))) for form, held in zip(forms, conditions, strict=True)]
+    pieces = list(written)
+    for first, later in sorted(_out_of_order(forms, conditions)):  # the answer is the first crossing
+        (form, held), (other, also) = pieces[first], written[later]
+        pieces[first] = form, sympy.And(held, sympy.Or(sympy.Not(also), sympy.Le(form, other)))
     pieces = [(form, condition) for form, condition in pieces if condition != False]  # noqa: E712
     if not pieces:
         return sympy.nan
     if len(pieces) == 1 and pieces[0][1] == True:  # noqa: E712
         return pieces[0][0]
     return sympy.Piecewise(*pieces, evaluate=False)
+
+
+POINTS, DECADES = 200, 2
+"""Random values of all names at which candidates are looked at together, and over how many decades either way."""
+
+
+def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -> set[tuple[int, int]]:
+    """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
+    found = set[tuple[int, int]]()
+    for seed in range(POINTS if len(forms) > 1 else 0):
+        numbers, values = Point(f"{seed}", DECADES, whole=False), {}
+        for place, (form, held) in enumerate(zip(forms, conditions, strict=True)):
+            with suppress(NoValue):
+                if all(evaluate(condition, numbers) for condition in held):
+                    values[place] = evaluate(form, numbers)
+        found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
+    return found
 
 
 def _exists(form: Tree, answers: Answers) -> Iterator[Compare]:

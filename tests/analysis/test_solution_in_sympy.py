@@ -209,3 +209,13 @@ def test_values_find_derived_quantities_when_asked(tmp_path):
     with pytest.raises(KeyError):
         values[s.queue_wait]
     assert pickle.loads(pickle.dumps(values)) == dict(values)
+
+
+@pytest.mark.parametrize(("k", "f"), [(10, 5), (100, 5), (3, 9), (25, 5)])
+def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
+    """A falling and a rising arm: they meet the width at k/f and at f, where f is the longer of both."""
+    equation = "max(gemm_m, gemm_k*gemm_n/gemm_m) = d_ff"
+    study = sr.Study(gemm_k=k, gemm_n=1, d_ff=f)
+    put_in = sr.solve(equation, "gemm_m").sympy.xreplace(study.values())
+    exact = study.solve(equation, "gemm_m").value
+    assert put_in is sympy.nan if exact is None else put_in == sympy.Rational(str(exact))
