@@ -13,7 +13,7 @@ import numpy as np
 
 from symroof.arrays.step_polynomials import Steps
 from symroof.formula.elementary import over_arrays
-from symroof.formula.evaluate import MOST_TERMS, NotGiven, NoValue
+from symroof.formula.evaluate import MOST_TERMS, NoValue
 from symroof.formula.piecewise import NotPolynomial
 from symroof.formula.tree import Tree
 
@@ -59,11 +59,14 @@ def product(first: Any, rest: Callable[[], Any]) -> Any:
     if isinstance(first, float) and not first:
         return first
     try:
-        return first * rest()
-    except NotGiven:
+        result = first * rest()
+    except NoValue:
         if isinstance(first, Steps) or np.all(first):
             raise
-        return np.where(np.equal(first, 0), 0.0, np.nan)
+        result = np.nan
+    if isinstance(result, Steps) or np.all(first):
+        return result
+    return np.where(np.equal(first, 0), 0.0, result)
 
 
 def _extreme(args: tuple[Any, ...], larger: bool) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from symroof.arrays.functions import ARRAYS
 from symroof.arrays.searches import SEARCHES
 from symroof.arrays.step_polynomials import Steps
-from symroof.formula.evaluate import NoValue, function, written
+from symroof.formula.evaluate import NotGiven, NoValue, function, written
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial
 from symroof.formula.source import python
@@ -65,12 +65,23 @@ class Formulas:
         search = self.case.search(name, keys)
         if search:
             body, high = self.of(parse(search.body), keys | {search.unknown}), self.of(parse(search.high), keys)
-            look, unknown = SEARCHES[search.kind], search.unknown
+            kind, unknown = search.kind, search.unknown
 
             def worked_out(values: Arrays) -> Any:
                 top = _plain(high(values))
                 shape = np.broadcast_shapes(np.shape(top), *map(np.shape, values.inputs.values()))
-                return look(lambda x: _plain(body(values.changed({unknown: x}))), np.array(np.broadcast_to(top, shape), dtype=float))
+
+                def at(x: Any) -> Any:
+                    try:
+                        return _plain(body(values.changed({unknown: x})))
+                    except NotGiven:
+                        raise
+                    except NoValue:
+                        if kind != "most":
+                            raise
+                        return np.full(np.shape(x), np.nan)
+
+                return SEARCHES[kind](at, np.array(np.broadcast_to(top, shape), dtype=float))
 
         else:
             worked_out = self.of(self.case.formula(name, keys), keys)
@@ -132,7 +143,7 @@ class Arrays:
         if name in memo:
             return memo[name]
         moves = self.formulas.dependence.moves
-        if self.parent is not None and not moves(name, self.changed_keys):
+        if self.parent is not None and not moves(name, self.changed_keys, self.keys):
             value = self.parent.value(name)
         elif not moves(name, self.keys):
             value = self.formulas.still(name)
@@ -152,8 +163,12 @@ class Arrays:
         return self.formulas.of(tree, self.keys)(self)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
-        """A quantity at changed inputs."""
-        return self.changed(changes).value(name)
+        """A quantity at changed inputs; where one of these has no value it has none, whether or not that moves it."""
+        value = self.changed(changes).value(name)
+        for x in changes.values():
+            if isinstance(x, np.ndarray) and np.isnan(x).any():
+                value = value + np.where(np.isnan(x), np.nan, 0.0)
+        return value
 
     def changed(self, changes: Mapping[str, Any]) -> Arrays:
         """The same values with some inputs replaced."""
@@ -165,7 +180,9 @@ class Arrays:
         """The result with the exact value of a node in every doubtful place; each different point of what moves it is worked out once."""
         if not np.any(doubt):
             return result
-        inputs = {name: x for name, x in self.inputs.items() if any(self.formulas.dependence.moves(inner, frozenset((name,))) for inner in names(node))}
+        inputs = {
+            name: x for name, x in self.inputs.items() if any(self.formulas.dependence.moves(inner, frozenset((name,)), self.keys) for inner in names(node))
+        }
         columns = {**inputs, **index}
         if any(isinstance(x, Steps) for x in columns.values()):
             raise NotPolynomial("a comparison that moves with the index of a sum")

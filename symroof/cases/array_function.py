@@ -118,7 +118,9 @@ class Compiled:
         {'itl': ['batch', 'prompt'], 'prefill_time': ['prompt']}
         """
         moves = self._formulas.dependence.moves
-        return {name: frozenset(by for by in self.inputs if moves(name, frozenset((by,)))) for name in self.outputs}  # a proxy is not pickled
+        return {
+            name: frozenset(by for by in self.inputs if moves(name, frozenset((by,)), frozenset(self.inputs))) for name in self.outputs
+        }  # a proxy is not pickled
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         """The outputs at these inputs: one array where the quantity was a single name, else a tuple.

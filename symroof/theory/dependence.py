@@ -21,32 +21,34 @@ class Dependence:
     """
 
     case: Case
-    _moves: dict[tuple[str, frozenset[str]], bool] = field(default_factory=dict)
+    _within: dict[tuple[frozenset[str], frozenset[str]], dict[str, bool]] = field(default_factory=dict)
 
-    def moves(self, name: str, keys: frozenset[str]) -> bool:
-        """Whether a name depends on one of the changed ones here."""
+    def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
+        """Whether a name depends on one of the changed ones here. All that is ``given``, by default what is changed, has a value
+        from elsewhere: formulas are those of that, and nothing moves what is given but not changed."""
         if name in keys:
             return True
-        if (name, keys) not in self._moves:
-            self._look(name, keys)
-        return self._moves[name, keys]
+        within = self._within.setdefault((keys, given or keys), {})
+        if name not in within:
+            self._look(name, keys, given or keys, within)
+        return within[name]
 
-    def _look(self, name: str, keys: frozenset[str]) -> None:
+    def _look(self, name: str, keys: frozenset[str], given: frozenset[str], within: dict[str, bool]) -> None:
         """Follow what a name is worked out from to one of the keys; where there is none, nothing on the way moves either, circles included."""
         led_from: dict[str, str | None] = {name: None}
-        left = [name]
+        left = [name] if name not in given else []
         while left:
             at = left.pop()
-            for inner in self.mentioned(at, keys):
-                if inner in keys or self._moves.get((inner, keys)):
+            for inner in self.mentioned(at, given):
+                if inner in keys or within.get(inner):
                     on_the_way: str | None = at
                     while on_the_way is not None:
-                        self._moves[on_the_way, keys], on_the_way = True, led_from[on_the_way]
+                        within[on_the_way], on_the_way = True, led_from[on_the_way]
                     return
-                if inner not in led_from and (inner, keys) not in self._moves:
+                if inner not in led_from and inner not in within and inner not in given:
                     led_from[inner] = at
                     left.append(inner)
-        self._moves.update(dict.fromkeys(((reached, keys) for reached in led_from), False))
+        within.update(dict.fromkeys(led_from, False))
 
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name is worked out from."""

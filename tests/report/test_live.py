@@ -200,11 +200,13 @@ def test_ranges_and_bounds_agree_with_exact_cases(points, browsed):
             for name, (_, low, high, bound) in zip(ASKED, table, strict=True):
                 result, roof = answers.result(name), answers.bound(name)
                 expected = [result.low if result.ranged else result.value, result.high if result.ranged else result.value]
-                one_way = result.found != "grid"
+                one_way = result.found != "grid" and not any(
+                    axis.joint for axis in answers.ranges.axes
+                )  # of many measured ranges Python looks at their common ends
                 pairs = list(zip((low, high), map(float, expected), strict=True))
                 pairs = pairs if not result.without_range else []  # a search inside took too long; the page has the corners
                 off += [(setting.key, where, name, *pair) for pair in pairs if (differ(*pair) if one_way else abs(pair[0] / pair[1] - 1) > NEAR)]
-                searched += not one_way
+                searched += result.found == "grid"
                 off += [(setting.key, where, name, bound, roof.value)] if roof and differ(bound, float(roof.value)) else []
                 ranged, bounded = ranged + result.ranged, bounded + (roof is not None)
     assert off == []
