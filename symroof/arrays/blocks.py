@@ -5,8 +5,12 @@ from typing import Any
 
 import numpy as np
 
-BLOCK = 32_768
+BLOCK = 32768
 """Points of a block: a quarter of a megabyte each array."""
+
+# The C library gives the memory of an array of that size back to the system as soon as it is free, and a formula makes dozens of them in every block:
+# more than half of the time would go into getting it again. It keeps pieces as large as the largest that it has seen come back (up to 32 MB).
+np.empty(2**21)
 
 
 def blocks(shape: Sequence[int], most: int = BLOCK) -> Iterator[tuple[slice, ...]]:

@@ -21,7 +21,7 @@ NEAR_WHOLE, NEAR_EQUAL = 1e-9, 1e-11
 """How near a quotient lies to a whole number, or two values to each other as a share of them, before the exact value is asked for."""
 WHOLE_IN_FLOATS = 2.0**52
 """Below it a quotient of whole numbers never rounds to a whole number that it is not."""
-NO_LABEL = -1
+NOWHERE = -1
 TOGETHER = 2**16
 """Terms of a sum, of all points, that are worked out at once where it is taken term by term."""
 
@@ -31,9 +31,11 @@ class Arrays(Protocol):
 
     Attributes:
         axes: how many axes its arrays have.
+        careful: whether a product is looked at for factors that are zero beside some without a value.
     """
 
     axes: int
+    careful: bool
 
     def settled(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = ...) -> Any:
         """The result with the exact value of a node in every doubtful place."""
@@ -54,8 +56,8 @@ def div(over: Any, under: Any) -> Any:
         return over / (under if np.all(under) else np.where(under == 0, np.nan, under))
 
 
-def product(first: Any, rest: Callable[[], Any]) -> Any:
-    """A product; where its first factor is zero the others need not have a value."""
+def product(e: Arrays, first: Any, rest: Callable[[], Any]) -> Any:
+    """A product; where its first factor is zero the others need not have a value, which is looked at with care alone."""
     if isinstance(first, float) and not first:
         return first
     try:
@@ -64,7 +66,7 @@ def product(first: Any, rest: Callable[[], Any]) -> Any:
         if isinstance(first, Steps) or np.all(first):
             raise
         result = np.nan
-    if isinstance(result, Steps) or np.all(first):
+    if not e.careful or isinstance(result, Steps) or np.all(first):
         return result
     return np.where(np.equal(first, 0), 0.0, result)
 
@@ -125,16 +127,24 @@ COMPARED = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.g
 def holds(operator: str, left: Any, right: Any, e: Arrays, node: Tree, index: Mapping[str, Any]) -> Any:
     """A relation, as floats that are 1 where it holds, 0 where it does not, NaN where a side has no value."""
     _no_steps(left, right)
-    result = np.where(np.isnan(left) | np.isnan(right), np.nan, COMPARED[operator](left, right))
+    result, apart = COMPARED[operator](left, right), np.abs(left - right)
+    if np.min(apart) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
+        return result.astype(float)
+    result = np.where(np.isnan(apart), np.nan, result)
     near = _near(left, right)
     return e.settled(result, near, node, index) if np.any(near) else result
 
 
+def _size(x: Any) -> float:
+    """The largest absolute value."""
+    return abs(x) if isinstance(x, float) else float(max(np.max(x), -np.min(x)))
+
+
 def largest(e: Arrays, node: Tree, index: Mapping[str, Any], *arms: tuple[str, Any]) -> Any:
-    """The place of the largest arm; a tie goes to the arm named first."""
+    """The place of the largest arm, as a float; a tie goes to the arm named first."""
     _no_steps(*(arm for _, arm in arms))
     values = np.stack(np.broadcast_arrays(*(np.asarray(arm, dtype=float) for _, arm in arms)))
-    result = np.where(np.isnan(values).any(axis=0), NO_LABEL, np.argmax(values, axis=0)).astype(float)
+    result = np.where(np.isnan(values).any(axis=0), np.nan, np.argmax(values, axis=0))
     best = values.max(axis=0)
     near = (_near(values, best)).sum(axis=0) > 1
     labels = [label for label, _ in arms]
@@ -146,7 +156,7 @@ def of_largest(e: Arrays, node: Tree, index: Mapping[str, Any], *pairs: tuple[An
     keys = [key for key, _ in pairs]
     _no_steps(*keys)
     stacked = np.stack(np.broadcast_arrays(*(np.asarray(key, dtype=float) for key in keys)))
-    place = np.where(np.isnan(stacked).any(axis=0), NO_LABEL, np.argmax(stacked, axis=0))
+    place = np.where(np.isnan(stacked).any(axis=0), NOWHERE, np.argmax(stacked, axis=0))
     near = (_near(stacked, stacked.max(axis=0))).sum(axis=0) > 1
     chosen = [i for i in range(len(pairs)) if np.any(place == i)]
     if len(chosen) == 1 and not np.any(near) and np.all(place == chosen[0]):

@@ -212,7 +212,8 @@ def _roots(p: Coefficients) -> list[Any]:
             return [_or_beyond(-np.divide(p[0], p[1]))]
         c, b, a = p
         half = -0.5 * (b + np.copysign(np.sqrt(b * b - 4 * a * c), b))  # no digits are lost where a is small
-        return list(np.sort(np.stack(np.broadcast_arrays(_or_beyond(np.divide(half, a)), _or_beyond(np.divide(c, half)))), axis=0))
+        one, other = _or_beyond(np.divide(half, a)), _or_beyond(np.divide(c, half))
+        return [np.minimum(one, other), np.maximum(one, other)]
 
 
 def _or_beyond(root: Any) -> Any:

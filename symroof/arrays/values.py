@@ -37,7 +37,8 @@ class Formulas:
 
     case: Case
     dependence: Dependence = field(init=False)
-    numbers: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[frozenset[str], dict[str, Any]] = field(default_factory=dict)
+    """What no array moves, by the names that are arrays."""
     _made: dict[tuple[Tree, frozenset[str]], Formula] = field(default_factory=dict)
     _named: dict[tuple[str, frozenset[str]], Callable[[Arrays], Any]] = field(default_factory=dict)
 
@@ -70,10 +71,11 @@ class Formulas:
             def worked_out(values: Arrays) -> Any:
                 top = _plain(high(values))
                 shape = np.broadcast_shapes(np.shape(top), *map(np.shape, values.inputs.values()))
+                careful = values.with_care()
 
                 def at(x: Any) -> Any:
                     try:
-                        return _plain(body(values.changed({unknown: x})))
+                        return _plain(body(careful.changed({unknown: x})))
                     except NotGiven:
                         raise
                     except NoValue:
@@ -101,10 +103,8 @@ class Formulas:
 
     def still(self, name: str) -> Any:
         """The number of a name that no array moves."""
-        if name not in self.numbers:
-            value = self.case.value(name)
-            self.numbers[name] = float(value) if isinstance(value, Fraction) else value
-        return self.numbers[name]
+        value = self.case.value(name)
+        return float(value) if isinstance(value, Fraction) else value
 
 
 def _plain(value: Any) -> Any:
@@ -122,11 +122,13 @@ class Arrays:
     parent: Arrays | None = None
     changed_keys: frozenset[str] = frozenset()
     depth: int = 0
+    careful: bool = False
     _memo: dict[str, Any] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.keys = frozenset(self.inputs)
+        self._still = self.formulas.numbers.setdefault(self.keys, {})
         self.axes = max((np.ndim(x) for x in self.inputs.values() if not isinstance(x, Steps)), default=0)
         if self.parent is not None:
             self.axes = max(self.axes, self.parent.axes)
@@ -142,11 +144,13 @@ class Arrays:
         memo = self._memo
         if name in memo:
             return memo[name]
+        if name in self._still:
+            return self._still[name]
         moves = self.formulas.dependence.moves
         if self.parent is not None and not moves(name, self.changed_keys, self.keys):
             value = self.parent.value(name)
         elif not moves(name, self.keys):
-            value = self.formulas.still(name)
+            value = self._still[name] = self.formulas.still(name)
         else:
             if name in self._open:
                 raise NoValue(f"{name} is defined by itself")
@@ -174,7 +178,11 @@ class Arrays:
         """The same values with some inputs replaced."""
         if self.depth >= MOST_CHANGES:
             raise NoValue("a quantity at changed inputs is defined by itself")
-        return Arrays(self.formulas, {**self.inputs, **changes}, self, frozenset(changes), self.depth + 1)
+        return Arrays(self.formulas, {**self.inputs, **changes}, self, frozenset(changes), self.depth + 1, self.careful)
+
+    def with_care(self) -> Arrays:
+        """The same inputs, where nothing times what has no value is nothing: a look at every product, worth it where a value is missing."""
+        return self if self.careful else Arrays(self.formulas, self.inputs, depth=self.depth, careful=True)
 
     def settled(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
         """The result with the exact value of a node in every doubtful place; each different point of what moves it is worked out once."""

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.arrays.blocks import blocks, cut
-from symroof.arrays.functions import NO_LABEL
 from symroof.arrays.values import Arrays, Formulas
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -21,6 +20,9 @@ from symroof.theory.symbols import Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+NO_LABEL = -1
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Output:
             return self.labels.index(self.constant) if self.labels else self.constant
         try:
             value = values.value(self.name)
+            if np.isnan(value).any():
+                value = values.with_care().value(self.name)
         except NoValue:
             value = np.nan
         if self.truth:

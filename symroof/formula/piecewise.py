@@ -199,11 +199,14 @@ def power_sum(n: Any, power: int) -> Any:
     >>> power_sum(Fraction(4), 2), power_sum(Fraction(-1), 0)
     (Fraction(30, 1), Fraction(-1, 1))
     """
-    sums: list[Any] = []
-    for p in range(power + 1):
-        known = sum(comb(p + 1, i) * sums[i] for i in range(p))
-        sums.append(((n + 1) ** (p + 1) - 1 - known) / (p + 1))
-    return sums[power]
+    if power == 0:
+        return n
+    if power == 1:
+        return n * (n + 1) / 2
+    if power == 2:
+        return n * (n + 1) * (2 * n + 1) / 6
+    known = sum(comb(power + 1, i) * power_sum(n, i) for i in range(power))
+    return ((n + 1) ** (power + 1) - 1 - known) / (power + 1)
 
 
 def _constant_sign(p: Coefficients, first: int, last: int) -> list[tuple[int, int]]:

@@ -154,7 +154,7 @@ class _Python:
         if isinstance(first, Num) or all(isinstance(other, Num) for other in others):
             return f"({go(first)}*{rest})"
         if self.moving is not None:
-            return f"product({go(first)},lambda:{rest})"
+            return f"product(e,{go(first)},lambda:{rest})"
         self.temporaries += 1
         held = f"t{self.temporaries}"
         return f"({held}*{rest} if ({held}:={go(first)}) else {held})"
