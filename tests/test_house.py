@@ -102,3 +102,73 @@ def test_one_place_prints():
         if isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "click.echo", "click.secho", "sys.stdout.write", "sys.stderr.write")
     }
     assert printing == {"output.py"}
+
+
+HALVING = {
+    "solver/bracket.py": "of exact numbers and floats, for whoever asks; and of a crossing that secants do not get nearer to",
+    "solver/roots.py": "of a polynomial, in whole numbers, until Newton's steps lead into the bracket",
+    "theory/search.py": "of one case: a fixed point between whose secants it halves, and a whole number that need not have a value",
+    "arrays/searches.py": "the same for arrays, of which each place has an interval of its own",
+}
+"""Modules with a loop that halves an interval, each with of what."""
+
+
+def halves(loop):
+    """Whether a loop moves an end to the middle between two: ``(a + b)/2`` or ``(a + b)//2`` of names that it sets anew."""
+    made = {
+        part.id
+        for node in ast.walk(loop)
+        if isinstance(node, ast.Assign)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    return any(
+        isinstance(node.op, ast.Div | ast.FloorDiv)
+        and isinstance(node.right, ast.Constant)
+        and node.right.value == 2
+        and isinstance(node.left, ast.BinOp)
+        and isinstance(node.left.op, ast.Add)
+        and made & {end.id for end in (node.left.left, node.left.right) if isinstance(end, ast.Name)}
+        for node in ast.walk(loop)
+        if isinstance(node, ast.BinOp)
+    )
+
+
+def test_an_interval_is_halved_in_few_places():
+    found = {
+        str(path.relative_to(ROOT)) for path, tree in parsed().items() for node in ast.walk(tree) if isinstance(node, ast.While | ast.For) and halves(node)
+    }
+    assert found == set(HALVING)
+
+
+RULES_OF_NODES = {
+    "formula/source.py": "the text of a function, which is run over any kind of number",
+    "formula/tree.py": "the parts",
+    "formula/rewrite.py": "the node over other parts",
+    "formula/text.py": "text",
+    "formula/notation.py": "LaTeX and MathML",
+    "formula/dimension.py": "dimensions, and whether it counts things",
+    "formula/derivative.py": "the formula of its derivative",
+    "formula/to_sympy.py": "a SymPy expression",
+    "formula/canonical_form.py": "a quotient of polynomials in all names, by which formulas are told to be equal",
+    "solver/rational.py": "a quotient of polynomials in one unknown, whose coefficients are formulas",
+}
+"""Modules with rules for each kind of node of a formula, each with what a formula becomes there; values come from its source alone."""
+
+
+def ruled(node):
+    """The kinds of nodes that a function tells apart, or that a table has rules for."""
+    if isinstance(node, ast.Dict):
+        return {key.id for key in node.keys if isinstance(key, ast.Name)}
+    if not isinstance(node, ast.FunctionDef):
+        return set()
+    patterns = [inner.cls for inner in ast.walk(node) if isinstance(inner, ast.MatchClass)]
+    asked = [inner.args[1] for inner in ast.walk(node) if isinstance(inner, ast.Call) and ast.unparse(inner.func) == "isinstance"]
+    compared = [end for inner in ast.walk(node) if isinstance(inner, ast.Compare) for end in inner.comparators]
+    return {name.id for part in (*patterns, *asked, *compared) for name in ast.walk(part) if isinstance(name, ast.Name)}
+
+
+def test_nothing_but_its_source_evaluates_a_formula():
+    """Whoever adds rules for sums, products, quotients and powers says here what a formula becomes by them; a number it is by its source."""
+    found = {str(path.relative_to(ROOT)) for path, tree in parsed().items() for node in ast.walk(tree) if {"Add", "Mul", "Div", "Pow"} <= ruled(node)}
+    assert found == set(RULES_OF_NODES)

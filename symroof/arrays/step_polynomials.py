@@ -19,10 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from symroof.formula.piecewise import NotPolynomial, power_sum
+from symroof.formula.piecewise import Coefficients, NotPolynomial, added, at, power_sum, times
 
-Coefficients = tuple[Any, ...]
-"""Lowest power first."""
 MOST_PIECES = 64
 
 
@@ -87,10 +85,10 @@ class Steps:
         return piece
 
     def __add__(self, other: Any) -> Steps:
-        return self._with(other, _add)
+        return self._with(other, added)
 
     def __mul__(self, other: Any) -> Steps:
-        return self._with(other, _times)
+        return self._with(other, times)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -141,11 +139,11 @@ class Steps:
         cuts: list[Any] = []
         pieces: list[Coefficients] = []
         for start, stop, p, q in zip(ends, ends[1:], mine.pieces, theirs.pieces, strict=False):
-            difference = _add(p, tuple(-c for c in q))
+            difference = added(p, tuple(-c for c in q))
             inner = [np.clip(np.floor(root) + 1, start, np.maximum(stop, start)) for root in _roots(difference)]
             own = [start, *inner, stop]
             for low, high in pairwise(own):
-                wins = _at(difference, (low + high - 1) / 2) >= 0
+                wins = at(difference, (low + high - 1) / 2) >= 0
                 pieces.append(_where(wins if larger else ~np.asarray(wins), p, q))
             cuts += [*inner, stop]
         return replace(mine, cuts=tuple(cuts[:-1]), pieces=tuple(pieces))
@@ -168,26 +166,6 @@ def _where(condition: Any, p: Coefficients, q: Coefficients) -> Coefficients:
     longest = max(len(p), len(q))
     p, q = ((*own, *(0.0,) * (longest - len(own))) for own in (p, q))
     return tuple(a if a is b else np.where(condition, a, b) for a, b in zip(p, q, strict=True))
-
-
-def _add(p: Coefficients, q: Coefficients) -> Coefficients:
-    longer, shorter = (p, q) if len(p) >= len(q) else (q, p)
-    return tuple(c + shorter[i] if i < len(shorter) else c for i, c in enumerate(longer))
-
-
-def _times(p: Coefficients, q: Coefficients) -> Coefficients:
-    result: list[Any] = [0.0] * (len(p) + len(q) - 1)
-    for i, a in enumerate(p):
-        for k, b in enumerate(q):
-            result[i + k] = result[i + k] + a * b
-    return tuple(result)
-
-
-def _at(p: Coefficients, index: Any) -> Any:
-    *lower, value = p
-    for coefficient in reversed(lower):
-        value = value * index + coefficient
-    return value
 
 
 def _shifted(p: Coefficients, start: Any) -> Coefficients:

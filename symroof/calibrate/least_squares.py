@@ -15,6 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from symroof.solver.bracket import halfway
+
 Array = NDArray[np.float64]
 
 SLACK = 1e-9
@@ -191,7 +193,4 @@ def quantile(level: float, freedom: int) -> float:
     low, high = 0.0, 1.0
     while within(high, freedom) < level:
         high *= 2
-    for _ in range(80):
-        middle = (low + high) / 2
-        low, high = (middle, high) if within(middle, freedom) < level else (low, middle)
-    return high
+    return halfway(lambda t: within(t, freedom) >= level, low, high, 80)[1]

@@ -6,7 +6,8 @@ from fractions import Fraction
 
 from symroof.calibrate.measurements import METRICS, Measurement
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.tree import Add, Call, Name, Tree
+from symroof.formula.tree import Call, Name, Tree
+from symroof.solver.rational import terms_of
 from symroof.theory.case import Case
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import Theory
@@ -76,7 +77,7 @@ def terms(case: Case, measured: Measurement, fit: Sequence[str]) -> Terms:
     full = case.changed({**measured.inputs, **dict.fromkeys(SHARES, one), **dict.fromkeys(overheads, zero)})
     total, roofline = full.value(metric), full.value(f"{step}_roofline_time")
     rates = tuple(full.changed({name: one}).value(metric) - total for name in overheads)
-    arms = tuple(_arms(full, term) for term in _added(full.formula(f"{step}_roofline_time")))
+    arms = tuple(_arms(full, term) for term in terms_of(full.formula(f"{step}_roofline_time")))
     return Terms(arms, rates, total - roofline, full.value(f"{step}_bound"))
 
 
@@ -88,10 +89,6 @@ def _check_free(case: Case, step: str, metric: str) -> None:
         raise InputError(
             Problem("given", "is given a number, so there is nothing to fit", path=fixed[0], hint="leave it out of the study and the command line")
         )
-
-
-def _added(tree: Tree) -> tuple[Tree, ...]:
-    return tree.terms if isinstance(tree, Add) else (tree,)
 
 
 def _arms(case: Case, term: Tree) -> tuple[Fraction, Fraction]:

@@ -58,7 +58,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     formats = _formats(options.pop("formats"), out)
     name = slug(Path(study).stem) if study else "case"
     made = study_from(study, options).decide()
-    other = _other(made, study, options)
+    other = _other(made, options)
     data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]), other, whole=bool(options["template"]))
     failures = data["claims"].pop("failures") if data["claims"] else []  # for the exit code; templates get plain data
     drawn = not options["no_plots"] and out != "-"
@@ -71,7 +71,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
 
 
-def _other(made: Study, study: str | None, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
+def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
     """What --against names, and the ways that lead there from the case of the review; None without it.
 
     Raises:

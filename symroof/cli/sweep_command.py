@@ -53,16 +53,16 @@ def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     from symroof.sweep.write_file import Interrupted, write
 
     try:
-        written = write(planned, out, resume, bar)
+        warnings = write(planned, out, resume, bar)
     except Interrupted as stopped:
         say(str(stopped), err=True)
         raise KeyboardInterrupt from None
     for basis in basis_lines(planned.cases):
         say(basis, err=True)
-    for warning in written.warnings:
+    for warning in warnings:
         say(f"! {warning}", err=True)
     sizes = " x ".join(f"{len(axis):,} {axis.name}" for axis in planned.axes)
     say(f"wrote {out}: {sizes}, {len(planned.quantities)} quantities", err=True)
     if as_json:
         summary = {"file": out, "dims": list(planned.dims), "shape": list(planned.shape), "quantities": list(planned.quantities)}
-        say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": written.warnings})
+        say_json({"schema": "symroof/sweep-file/1", **summary, "warnings": warnings})

@@ -39,15 +39,15 @@ def _width(c: str, table: tuple[int, ...]) -> int:
     return _width(base, table) if base != c else WIDEST
 
 
-def shortened(text: str, size: float, most: float, bold: bool = False) -> str:
+def shortened(text: str, size: float, most: float) -> str:
     """A text that is no wider than so many points: a longer one ends in an ellipsis.
 
     >>> shortened("Llama-3 70B on 2 × H100 SXM", 10, 90)
     'Llama-3 70B on 2…'
     """
-    if text_width(text, size, bold) <= most:
+    if text_width(text, size) <= most:
         return text
-    while text and text_width(f"{text}…", size, bold) > most:
+    while text and text_width(f"{text}…", size) > most:
         text = text[:-1].rstrip()
     return f"{text}…"
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import count
 
 from symroof.formula import build
-from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, power_of, primitive, ratio, scaled, tree_of
+from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, primitive, ratio, scaled, single, tree_of
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 
@@ -67,7 +67,7 @@ class NormalForms:
             case Num(value):
                 return Quotient(constant(value), ONE_TERM)
             case Name(name):
-                return Quotient(power_of(name), ONE_TERM)
+                return Quotient(single(name), ONE_TERM)
             case Neg(arg):
                 inner = self.of(arg)
                 return Quotient(scaled(inner.over, MINUS), inner.under)
@@ -107,7 +107,7 @@ class NormalForms:
         if key not in self._signs:
             self._signs[key] = f"atom {len(self._signs)}"  # no name has a space; a key within a key within a key would double in length each time
             self.atoms[self._signs[key]] = tree
-        return Quotient(power_of(self._signs[key]), ONE_TERM)
+        return Quotient(single(self._signs[key]), ONE_TERM)
 
     def _sum(self, parts: list[Quotient]) -> Quotient:
         by_under: list[tuple[Polynomial, Polynomial]] = []

@@ -261,7 +261,7 @@ def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) 
         seen = above if above and not above.equal else None
     if seen is None:
         return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")
-    shown = {"exact": False, "points": seen.points, "untried": seen.untried}
+    shown = {"exact": False, "points": seen.points}
     if not by_algebra.exact and seen.equal:
         return Comparison("equal", arms=by_algebra.arms, **shown)  # type: ignore[arg-type]
     if not by_algebra.exact and seen.constant is not None:

@@ -69,7 +69,6 @@ class Comparison:
         terms: power products with different coefficients, where both are sums over the same bar.
         arms: differing arms of a maximum or minimum.
         low, high: the least and the largest of claimed over derived at random points, where they differ.
-        untried: arms that were never the one taken at any point.
     """
 
     verdict: Verdict
@@ -83,7 +82,6 @@ class Comparison:
     low: Fraction | None = None
     high: Fraction | None = None
     points: int = 0
-    untried: tuple[Tree, ...] = ()
 
     def __str__(self) -> str:
         match self.verdict:

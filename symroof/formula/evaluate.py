@@ -276,19 +276,6 @@ def _elementary(function: str, *args: Any) -> Any:
 
 NUMBER_PI = Fraction("3.14159265358979323846264338327950288419716939937510582")
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "max": lambda *args: _extreme(args, True),
-    "min": lambda *args: _extreme(args, False),
-    "ceil": lambda over, under=1: _rounded_quotient(over, under, True),
-    "floor": lambda over, under=1: _rounded_quotient(over, under, False),
-    "sqrt": sqrt,
-    "log2": _log2,
-    "log": _log,
-    "exp": _exp,
-    "pi": lambda: NUMBER_PI,
-    "elementary": _elementary,
-}
-
 RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
 
 
@@ -340,7 +327,16 @@ def _total(body: Callable[[Any], Any], first: Any, last: Any) -> Any:
 
 
 EXACT: dict[str, Callable[..., Any]] = {
-    **FUNCTIONS,
+    "max": lambda *args: _extreme(args, True),
+    "min": lambda *args: _extreme(args, False),
+    "ceil": lambda over, under=1: _rounded_quotient(over, under, True),
+    "floor": lambda over, under=1: _rounded_quotient(over, under, False),
+    "sqrt": sqrt,
+    "log2": _log2,
+    "log": _log,
+    "exp": _exp,
+    "pi": lambda: NUMBER_PI,
+    "elementary": _elementary,
     "div": divide,
     "pow": power,
     "of_largest": _of_largest,

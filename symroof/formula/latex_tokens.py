@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Set
 
-from symroof.formula.parse import LONGEST, FormulaError, Token
+from symroof.formula.parse import FUNCTIONS, LONGEST, FormulaError, Token
 from symroof.units import UNITS
 
 GREEK = {
@@ -32,7 +32,7 @@ SPACE = frozenset({"quad", "qquad", ",", ";", ":", "!", ">", " ", "displaystyle"
                    "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "left", "right", "middle", "strut"})  # fmt: skip
 WORDS = ("text", "mathrm", "mathit", "mathsf", "mathtt", "mathbf", "textrm", "textit", "texttt", "textsf", "operatorname", "mbox", "rm")
 KNOWN = sorted({*OPERATORS, *STRUCTURE, *SPACE, *WORDS, *GREEK})
-FUNCTIONS = frozenset({"max", "min", "ceil", "floor", "sqrt", "log2", "log", "exp", "of_largest"})
+UPRIGHT = frozenset({*FUNCTIONS} - {"sum"})
 """Functions people also write upright, ``\\text{ceil}(..)``, or without a backslash."""
 
 RELATIONS = frozenset({"<=", ">=", "<", ">", "="})
@@ -130,7 +130,7 @@ def _word(source: str, column: int, known: Set[str], before: list[Token]) -> str
     written = WORD.match(source, column - 1)
     run = written[0] if written else source[column - 1]
     word = run.replace("\\", "")
-    if word in known or word in FUNCTIONS:
+    if word in known or word in UPRIGHT:
         return run
     if len(word) > 1 and word in UNITS and _binds(before):
         if known and all(letter in known for letter in word):

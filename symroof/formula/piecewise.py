@@ -58,10 +58,10 @@ class Piecewise:
         return list(_both(self.pieces, other.pieces))
 
     def __add__(self, other: Any) -> Piecewise:
-        return self._of(tuple((a, b, _add(p, q)) for a, b, p, q in self._aligned(other)))
+        return self._of(tuple((a, b, added(p, q)) for a, b, p, q in self._aligned(other)))
 
     def __mul__(self, other: Any) -> Piecewise:
-        return self._of(tuple((a, b, _times(p, q)) for a, b, p, q in self._aligned(other)))
+        return self._of(tuple((a, b, times(p, q)) for a, b, p, q in self._aligned(other)))
 
     def _of(self, pieces: Pieces) -> Piecewise:
         return Piecewise(pieces, self.of)
@@ -104,9 +104,9 @@ class Piecewise:
     def _choose(self, other: Any, larger: bool) -> Piecewise:
         pieces = []
         for a, b, p, q in self._aligned(other):
-            difference = _add(p, tuple(-c for c in q))
+            difference = added(p, tuple(-c for c in q))
             for start, end in _constant_sign(difference, a, b):
-                first_wins = (_at(difference, start) > 0) == larger
+                first_wins = (at(difference, start) > 0) == larger
                 pieces.append((start, end, p if first_wins else q))
         return self._of(tuple(pieces))
 
@@ -169,24 +169,24 @@ def _steps(constant: Fraction, slope: Fraction, first: int, last: int) -> Iterat
         start = end + 1
 
 
-def _add(p: Coefficients, q: Coefficients) -> Coefficients:
+def added(p: Coefficients, q: Coefficients) -> Coefficients:
     longer, shorter = (p, q) if len(p) >= len(q) else (q, p)
     return tuple(c + shorter[i] if i < len(shorter) else c for i, c in enumerate(longer))
 
 
-def _times(p: Coefficients, q: Coefficients) -> Coefficients:
+def times(p: Coefficients, q: Coefficients) -> Coefficients:
     if len(q) == 1:
         return tuple(c * q[0] for c in p)
     if len(p) == 1:
         return tuple(p[0] * c for c in q)
-    result: list[Any] = [Fraction(0)] * (len(p) + len(q) - 1)
+    result: list[Any] = [0] * (len(p) + len(q) - 1)
     for i, a in enumerate(p):
         for k, b in enumerate(q):
             result[i + k] = result[i + k] + a * b
     return tuple(result)
 
 
-def _at(p: Coefficients, index: int) -> Any:
+def at(p: Coefficients, index: Any) -> Any:
     *lower, value = p
     for coefficient in reversed(lower):
         value = value * index + coefficient
@@ -238,7 +238,7 @@ def _plain(c: Any) -> Any:
 
 def _ends(p: Coefficients, start: int, end: int) -> list[tuple[int, int]]:
     """A monotone piece may still bend between its last two whole numbers; cut there if the sign differs."""
-    if start < end and (_at(p, start) > 0) != (_at(p, end) > 0):
+    if start < end and (at(p, start) > 0) != (at(p, end) > 0):
         change = _first_change(p, start, end)
         if change is not None:
             return [(start, change - 1), (change, end)]
@@ -247,7 +247,7 @@ def _ends(p: Coefficients, start: int, end: int) -> list[tuple[int, int]]:
 
 def _first_change(p: Coefficients, start: int, end: int) -> int | None:
     """The first index of a monotone range whose sign differs from the start's, by bisection."""
-    positive = _at(p, start) > 0
-    if (_at(p, end) > 0) == positive:
+    positive = at(p, start) > 0
+    if (at(p, end) > 0) == positive:
         return None
-    return start + bisect_left(range(start, end), True, key=lambda index: (_at(p, index) > 0) != positive)
+    return start + bisect_left(range(start, end), True, key=lambda index: (at(p, index) > 0) != positive)

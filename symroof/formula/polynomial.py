@@ -2,7 +2,7 @@
 
 A monomial holds whole exponents, negative ones too, because names of this field are positive: ``a/(2*b)`` is one term.
 
->>> a, b = power_of("a"), power_of("b")
+>>> a, b = single("a"), single("b")
 >>> work = Work()
 >>> work.times(plus(a, b), plus(a, scaled(b, Fraction(-1)))) == {(("a", 2),): 1, (("b", 2),): -1}
 True
@@ -32,8 +32,8 @@ def constant(value: Fraction) -> Polynomial:
     return {(): value} if value else {}
 
 
-def power_of(name: str, exponent: int = 1) -> Polynomial:
-    return {((name, exponent),): ONE.value}
+def single(name: str) -> Polynomial:
+    return {((name, 1),): ONE.value}
 
 
 def plus(p: Polynomial, q: Polynomial) -> Polynomial:

@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.latex_signs import SignReader, is_unit
-from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
+from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import FormulaError, Token, check_arguments
 from symroof.formula.tree import PI, At, Largest, Name, Num, Total, Tree
 from symroof.units import parse_unit
@@ -110,7 +110,7 @@ class _LatexReader(SignReader):
         token = self.token
         if token.kind == "number":
             return self.number(self.advance())
-        if token.kind == "text" and (token.text in FUNCTIONS or token.text == "argmax"):
+        if token.kind == "text" and (token.text in UPRIGHT or token.text == "argmax"):
             self.position += 1
             return self.named_call(token)
         if token.kind == "text" and is_unit(token.text) and token.text not in self.known and token.text != "B":

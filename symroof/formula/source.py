@@ -118,7 +118,7 @@ class _Python:
             case Call(function, args):
                 return self.call(node, function, args, go)
             case Total(body, index, first, last):
-                return self.total(node, body, index, first, last, depth)
+                return self.total(body, index, first, last, depth)
             case At(name, changes):
                 return f"e.at({repr(name) if type(name) is str else self.constant('u', name)},{{{','.join(f'{key!r}:{go(value)}' for key, value in changes)}}})"
             case Compare(operator, left, right):
@@ -174,7 +174,7 @@ class _Python:
         over, under = (go(arg.over), go(arg.under)) if isinstance(arg, Div) else (go(arg), "1")
         return f"{function}({over},{under}{',' + self.asked(Call(function, (arg,))) if self.moving is not None else ''})"
 
-    def total(self, node: Total, body: Tree, index: str, first: Tree, last: Tree, depth: int) -> str:
+    def total(self, body: Tree, index: str, first: Tree, last: Tree, depth: int) -> str:
         start, end = self.go(first, depth), self.go(last, depth)
         if isinstance(body, Pow) and body.exponent == Name(index) and index not in names(body.base):
             return f"geometric({start},{end},{self.go(body.base, depth)})"

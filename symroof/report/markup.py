@@ -181,10 +181,9 @@ def _one_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Format:
-    """An output format: file ending, how it writes each kind of text, and what figures it takes."""
+    """An output format: how it writes each kind of text, and what figures it takes."""
 
     name: str
-    ending: str
     figure_ending: str
     text: Callable[[str], str]
     code: Callable[[str], str]
@@ -211,7 +210,7 @@ class Format:
 
 
 FORMATS = {
-    "md": Format("markdown", "md", "svg", markdown_text, markdown_code, markdown_math),
-    "tex": Format("latex", "tex", "pdf", latex_text, latex_code, latex_math, latex_ranged),
-    "html": Format("html", "html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math, html_ranged),
+    "md": Format("markdown", "svg", markdown_text, markdown_code, markdown_math),
+    "tex": Format("latex", "pdf", latex_text, latex_code, latex_math, latex_ranged),
+    "html": Format("html", "svg", html_text, lambda text: f"<code>{html_text(text)}</code>", html_math, html_ranged),
 }

@@ -87,7 +87,7 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
         "reason": solution.reason.replace(" (does not fit)", ""),  # the table's last column says it
         "memory": within_memory(solution),
         "equation": formula(Compare("=", *trees(solution).sides), subject.case.theory.latex),
-        "formula": closed_form(solution, subject),
+        "formula": closed_form(solution),
         "unknown": Code(solution.unknown),
         "method": solution.method,
     }
@@ -123,7 +123,7 @@ def within_memory(solution: Solution) -> str:
     return f"no: {needed} of {usable}"
 
 
-def closed_form(solution: Solution, subject: Answers) -> dict[str, Any] | None:
+def closed_form(solution: Solution) -> dict[str, Any] | None:
     """The closed form with its conditions and the quantities it speaks in."""
     branch = trees(solution).branch
     form = branch.shown if branch else None

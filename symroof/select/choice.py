@@ -74,12 +74,10 @@ class Front:
     Attributes:
         respects: the quantities, each with whether more of it is better.
         runs: who is on it, by the first respect.
-        over: how many competed.
     """
 
     respects: tuple[tuple[str, bool], ...]
     runs: tuple[Run, ...]
-    over: int
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,7 +301,7 @@ def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
         on = [known[i] for i in front(points, [larger for _, larger in respects])]
         if known:
             first = respects[0][0]
-            fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0)), len(known)))
+            fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0))))
     return tuple(fronts)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from symroof.analysis.compile import Compiled, compile
 from symroof.analysis.constraints import conditions
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, late_from_arrival, metrics_of, under_load
+from symroof.arrays.searches import largest_whole
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -37,23 +38,18 @@ class Bears:
     breaks: tuple[str, ...]
 
 
-def bears(run: Run, name: str) -> Bears | None:
-    """How far an input of a configuration that passes, whatever it costs, may rise; None where it has no value, or the configuration does not pass.
+def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
+    """How far inputs of a configuration that passes, whatever it costs, may rise, each alone; None where one has no value, or the configuration does not pass.
 
     Where requests grow so that fewer fit together, as many decode as do; of a batch that was solved for also as many as meet the ITL target.
     Over ranges of efficiencies it passes where it does at their slow end.
 
     >>> from symroof.select.choice import select
     >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
-    >>> rate = bears(choice.passing[0].run, "arrival_rate")
+    >>> (rate,) = each_bears(choice.passing[0].run, ["arrival_rate"])
     >>> round(rate.value, 1), rate.breaks
     (22.8, ('load',))
     """
-    return each_bears(run, (name,))[0]
-
-
-def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
-    """The same for several inputs, each alone, by functions that are made once."""
     answers = run.answers.slow_end
     moved = [name for name in names if name in answers.case.given]
     if not moved or not PRICED.issuperset(run.missed) or not under_load(answers.case):
@@ -117,18 +113,11 @@ class _Batch:
 
     def __call__(self, inputs: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
         high = np.floor(np.clip(np.broadcast_to(self.capacity.codes(*inputs.values())[0], shape), 1, self.most))
-        if self.step is None or self._in_time(inputs, high).all():
+        step, limit = self.step, self.limit
+        if step is None or _within(step.codes(*inputs.values(), high)[0], limit).all():
             return np.asarray(high)
-        low = np.ones(shape)  # at least one decodes, in time or not
-        while (high > low).any():
-            middle = np.ceil((low + high) / 2)
-            in_time = self._in_time(inputs, middle)
-            low, high = np.where(in_time, middle, low), np.where(in_time, high, middle - 1)
-        return np.asarray(low)
-
-    def _in_time(self, inputs: Mapping[str, Any], batch: Array) -> Array:
-        assert self.step is not None
-        return _within(self.step.codes(*inputs.values(), batch)[0], self.limit)
+        in_time = largest_whole(lambda batch: _within(step.codes(*inputs.values(), batch)[0], limit), high)
+        return np.asarray(np.maximum(in_time, 1))  # at least one decodes, in time or not
 
 
 def _within(metric: Array, limit: float) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS
+from symroof.arrays.searches import largest_whole
 from symroof.cases.case_results import Answers
 from symroof.cases.evidence import paced
 from symroof.cases.mixed_requests import mixed
@@ -49,8 +50,6 @@ COMPUTE = "mfu"
 """The efficiency of compute, whose measured range is apart from that of all others."""
 LARGEST = 1 << 30
 MOST_COPIES = 1 << 16
-TOGETHER = 16
-"""In how many parts a search takes what is left: an array of so many numbers costs little more than one of a few."""
 CLOSE = 1e-9
 """A metric so near to its limit is compared exactly."""
 
@@ -173,7 +172,7 @@ class Group:
 
     def results(self) -> list[Screened]:
         highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
-        most = _last(self._unqueued, highest)
+        most = last_whole(self._unqueued, highest)
         own = np.array([float(c.case.value("batch")) for c in self.cases])
         judged = own if self.chosen_batch else np.maximum(most, 1)
         copies = self._copies(judged) if self.open_copies else np.ones(self.size)
@@ -222,7 +221,7 @@ class Group:
         alone = self._met(self.quick(np.ones(self.size), copies))
         if alone.all():
             return np.ones(self.size)
-        return np.where(alone, 1, _first(lambda batch: self._met(self.quick(batch, self._for_each(copies, batch))), most))
+        return np.where(alone, 1, last_whole(lambda batch: ~self._met(self.quick(batch, self._for_each(copies, batch))), most - 1) + 1)
 
     def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Metrics over their limits; without a steady state the wait has none, and is endless."""
@@ -264,14 +263,15 @@ class Group:
         if "ttft" not in self.limits:
             return copies
 
-        def in_time(copies: Array) -> Array:
-            return self._within(self.from_arrival(self._for_each(batch, copies), copies)[FROM_ARRIVAL], "ttft")
+        def late(copies: Array) -> Array:
+            return ~self._within(self.from_arrival(self._for_each(batch, copies), copies)[FROM_ARRIVAL], "ttft")
 
         tried = copies[:, None] + 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1
-        enough = _in_rows(in_time)(tried)
+        enough = ~late(tried.ravel()).reshape(tried.shape)
         first, each = enough.argmax(axis=1), np.arange(self.size)
         short = np.where(first > 0, tried[each, first - 1], copies - 1)
-        return np.where(enough.any(axis=1), _narrowed(_in_rows(in_time), short, tried[each, first]), MOST_COPIES + 1)
+        more = last_whole(lambda more: late(self._for_each(short, more) + more), tried[each, first] - short - 1) + 1
+        return np.where(enough.any(axis=1), short + more, MOST_COPIES + 1)
 
 
 def _number(case: Case, name: str) -> float:
@@ -282,28 +282,6 @@ def _number(case: Case, name: str) -> float:
     return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
 
 
-def _in_rows(ask: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    """A question about numbers of each configuration, asked of several of each: a row for each configuration."""
-    return lambda points: ask(points.ravel()).reshape(points.shape)
-
-
-def _narrowed(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """The least whole numbers above ``low`` from which on ``holds``, taken to hold at ``high``; some numbers between are looked at together."""
-    low, high, each = np.asarray(low, dtype=float), np.asarray(high, dtype=float), np.arange(len(low))
-    while (high - low > 1).any():
-        between = np.floor(low[:, None] + (high - low)[:, None] * np.arange(1, TOGETHER) / TOGETHER)
-        met = holds(np.maximum(between, 1)) & (between > low[:, None])
-        points = np.column_stack([low, between, high])
-        first = np.column_stack([np.zeros(len(low), bool), met, np.ones(len(low), bool)]).argmax(axis=1)
-        low, high = points[each, first - 1], points[each, first]
-    return high
-
-
-def _last(holds: Callable[[Array], Array], high: Array) -> Array:
-    """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so."""
-    return _narrowed(lambda points: ~_in_rows(holds)(points), np.zeros(len(high)), np.floor(high) + 1) - 1
-
-
-def _first(holds: Callable[[Array], Array], high: Array) -> Array:
-    """The smallest whole number up to ``high`` from which on ``holds``, taken to hold at ``high``."""
-    return _narrowed(_in_rows(holds), np.zeros(len(high)), high)
+def last_whole(holds: Callable[[Array], Array], high: Array) -> Array:
+    """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so. Asked of several at once, those of one in a row."""
+    return np.asarray(largest_whole(lambda points: holds(np.maximum(points, 1).T.ravel()).reshape(points.shape[::-1]).T, high))

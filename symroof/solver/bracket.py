@@ -1,12 +1,15 @@
 """A crossing between two points, narrowed down: in floats as far as they tell, then exactly."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
+from typing import TypeVar
 
 from symroof.formula.evaluate import written
 from symroof.solver.joint_search import Gap, Search
 from symroof.solver.roots import sign
+
+Number = TypeVar("Number", float, Fraction)
 
 TURNS, DIGITS = 250, Fraction(1, 10**30)
 """How often a bracket is looked into, and how narrow it gets, as a share of the crossing."""
@@ -96,10 +99,34 @@ def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
 
 def halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
     """The crossing in a bracket in which there is no value at some points: they count as beyond it."""
-    for _ in range(TURNS):
-        middle = Fraction((low + high) // 2) if whole else ((low + high) / 2).limit_denominator(10**36)
-        if middle in (low, high) or (not whole and high - low <= DIGITS * high):
+
+    def beyond(point: Fraction) -> bool:
+        here = gap(point)
+        return here is None or sign(here) != before
+
+    def middle(low: Fraction, high: Fraction) -> Fraction:
+        if not whole and high - low <= DIGITS * high:
+            return high
+        return Fraction((low + high) // 2) if whole else ((low + high) / 2).limit_denominator(10**36)
+
+    return halfway(beyond, low, high, TURNS, middle)[1]
+
+
+def halfway(
+    beyond: Callable[[Number], bool | None], low: Number, high: Number, turns: int, middle: Callable[[Number, Number], Number] | None = None
+) -> tuple[Number, Number]:
+    """The last two points between which something changes over, from two where it does, in whichever order: halved so many times, or until no
+    point lies between them. Where ``beyond`` says None of a point, that is it.
+
+    >>> halfway(lambda x: x * x > 2, 1.0, 2.0, 60)[0] ** 2
+    1.9999999999999996
+    """
+    for _ in range(turns):
+        point = middle(low, high) if middle else (low + high) / 2
+        if point in (low, high):
             break
-        here = gap(middle)
-        low, high = (middle, high) if here is not None and sign(here) == before else (low, middle)
-    return high
+        past = beyond(point)
+        if past is None:
+            return point, point
+        low, high = (low, point) if past else (point, high)
+    return low, high

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
+from symroof.specs.declared_entries import titled
 from symroof.specs.fields import Faults, Source, Spec
 
 FORMS = {
@@ -25,10 +26,6 @@ FORMS = {
 """The field that tells a claim's form, and what it claims."""
 
 MOST_CLAIMS = 2000
-
-
-def _source(value: object) -> object:
-    return {"title": value} if isinstance(value, str) else value
 
 
 def _one_value(value: object) -> object:
@@ -124,7 +121,7 @@ class ClaimSpec(Spec):
 class ClaimsSpec(Spec):
     """A file of claims about one source."""
 
-    source: Annotated[Source | None, BeforeValidator(_source)] = None
+    source: Annotated[Source | None, BeforeValidator(titled)] = None
     title: str | None = None
     claims: tuple[ClaimSpec, ...]
     notes: tuple[str, ...] = ()

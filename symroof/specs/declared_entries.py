@@ -14,11 +14,12 @@ from symroof.units import Unit, UnitError, parse_unit
 LATEX = re.compile(r"[A-Za-z0-9_^{},/\\ ]{1,64}")
 
 
-def _source(value: object) -> object:
+def titled(value: object) -> object:
+    """A source that is written as its title alone."""
     return {"title": value} if isinstance(value, str) else value
 
 
-AnySource = Annotated[Source | None, BeforeValidator(_source), WithJsonSchema({"type": ["string", "object"]})]
+AnySource = Annotated[Source | None, BeforeValidator(titled), WithJsonSchema({"type": ["string", "object"]})]
 Equation = Annotated[str, Field(max_length=LONGEST)]
 Formula = Annotated[
     Any, BeforeValidator(lambda value: _formula(value)), WithJsonSchema({"anyOf": [{"type": "string", "maxLength": LONGEST}, {"type": "number"}]})

@@ -5,14 +5,12 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from symroof.analysis.tracking import Track, untracked
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import Destination, destination, open_stream, replace
-from symroof.sweep.axes import Axis
 from symroof.sweep.grid_blocks import BLOCK, Array, Block, Grid
 from symroof.sweep.metadata import attributes, warnings
 from symroof.sweep.partial_files import Parts, alone, remove
@@ -35,17 +33,8 @@ class Interrupted(Exception):
     """The user stopped a sweep; the text names the parts that are left and how to go on."""
 
 
-@dataclass(frozen=True)
-class Written:
-    """The axes and quantities of a file, and the warnings that belong to it."""
-
-    axes: tuple[Axis, ...]
-    quantities: tuple[str, ...]
-    warnings: list[str]
-
-
-def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: Track = untracked, most: int = BLOCK) -> Written:
-    """Compute a sweep into a file whose ending names the format; the path holds the old file or the whole new one, never a part.
+def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: Track = untracked, most: int = BLOCK) -> list[str]:
+    """Compute a sweep into a file, and return its warnings. The ending names the format; the path holds the old file or the whole new one, never a part.
 
     A sweep of more than one batch saves its finished batches beside the file, and goes on there with ``resume``. A symbolic link is
     followed; into a device or FIFO the finished file is copied.
@@ -90,14 +79,14 @@ def _left(parts: Parts, blocks: int) -> str:
     return f"{parts.finished:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.finished else ""
 
 
-def _written(grid: Grid, parts: Parts, goal: Destination, writer: Callable[..., None], track: Track) -> Written:
+def _written(grid: Grid, parts: Parts, goal: Destination, writer: Callable[..., None], track: Track) -> list[str]:
     """Every batch computed, put together and moved to its place."""
     memory: list[Values] = []
     unfit = _computed(grid, parts, memory, track)
     writer(grid, parts.whole, attributes(grid.plan, unfit), _batches(grid, parts, memory, track))
     _move(parts, goal)
     parts.close()
-    return Written(grid.plan.axes, grid.plan.quantities, warnings(grid.plan, unfit))
+    return warnings(grid.plan, unfit)
 
 
 def _computed(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> int:

@@ -431,19 +431,19 @@ class Case(Recall):
                 child._unmoved, child._changes = self, changed
         return child
 
-    def ancestry(self, name: str, inputs: frozenset[str] = frozenset()) -> frozenset[str]:
-        """A name and every name that its value may be worked out from here, through definitions and given formulas; ``inputs`` stand at numbers.
+    def ancestry(self, name: str) -> frozenset[str]:
+        """A name and every name that its value may be worked out from here, through definitions and given formulas.
 
         What follows a total may have another definition where none is given: a formula that is given for one counts always.
         """
         if not self._formulas:
             return self.theory.ancestry(name)
-        if (name, inputs) not in self._ancestries:
-            reached, unused = self.theory.ancestry(name), self._formulas.keys() - inputs
+        if name not in self._ancestries:
+            reached, unused = self.theory.ancestry(name), {*self._formulas}
             while leading := unused & (reached | self.theory.split):
                 reached, unused = reached.union(*(self.theory.leads_to(self._formulas[other]) for other in leading)), unused - leading
-            self._ancestries[name, inputs] = reached
-        return self._ancestries[name, inputs]
+            self._ancestries[name] = reached
+        return self._ancestries[name]
 
     @cached_property
     def _formulas(self) -> Mapping[str, Tree]:
@@ -451,7 +451,7 @@ class Case(Recall):
         return {name: tree for name, tree in self.given.items() if not isinstance(tree, Num)}
 
     @cached_property
-    def _ancestries(self) -> dict[tuple[str, frozenset[str]], frozenset[str]]:
+    def _ancestries(self) -> dict[str, frozenset[str]]:
         return {}
 
     def no_number(self, tree: Tree) -> str | None:

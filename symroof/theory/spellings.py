@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from symroof.formula.latex_signs import sign_name
-from symroof.formula.latex_tokens import FUNCTIONS, latex_tokens
+from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import FormulaError, parse, tokens
 from symroof.formula.read_latex import parse_latex
 from symroof.formula.rewrite import rename
@@ -98,4 +98,4 @@ def _letters_side_by_side(source: str, known: frozenset[str], signs: Collection[
         return False
     thousands = any(before.kind == "number" and after.text in AMBIGUOUS for before, after in pairwise(by_name))
     names = [token.text for token in by_letter if token.kind in ("letter", "text")]
-    return bool(names) and not thousands and all(name in signs or name in FUNCTIONS for name in names)
+    return bool(names) and not thousands and all(name in signs or name in UPRIGHT for name in names)

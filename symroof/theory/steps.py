@@ -58,23 +58,23 @@ class Step:
 
     name: str
     segments: tuple[Segment, ...]
-    meaning: str
 
 
 STEPS = (
-    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),), "the pass that prefills the prompt"),
-    Step("decode", (Segment("batch", "1", "context - 1"),), "one step that writes a token for every request"),
-    Step("verify", (Segment("batch", "verified_tokens", "context - 1", logits="all"),), "one step that checks the drafted tokens of every request"),
-    Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1")), "a decode step that takes a chunk of a prompt along"),
+    Step("prefill", (Segment("prefill_batch", "prompt - cached_prefix", "cached_prefix", "prompt"),)),
+    Step("decode", (Segment("batch", "1", "context - 1"),)),
+    Step("verify", (Segment("batch", "verified_tokens", "context - 1", logits="all"),)),
+    Step("mixed", (Segment("1", "chunk", "chunk_past", "prompt"), Segment("batch", "1", "context - 1"))),
     Step(
         "loaded",
         (
             Segment("piece_prompts", "piece", "piece_past", "prompt", rows="piece_rows", shared=True),
             Segment("batch", "1", "loaded_context - 1", spread=True),
         ),
-        "a step under load: requests anywhere in their responses, and pieces of prompts beside them",
     ),
 )
+"""The passes: over a prompt; of a token for every request; that checks drafted tokens; with a chunk of a prompt along; and under load, of requests
+anywhere in their responses with pieces of prompts beside them."""
 
 # The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
 # last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees

@@ -20,7 +20,6 @@ class Flag:
         says: what it means there, in a line.
         short: other spellings.
         choices: values it takes, each with what it is here; the empty text says nothing.
-        symbol: the input of symroof that it sets, where it is one.
     """
 
     name: str
@@ -28,7 +27,6 @@ class Flag:
     says: str
     short: tuple[str, ...] = ()
     choices: tuple[tuple[str, str], ...] = ()
-    symbol: str = ""
 
 
 @dataclass(frozen=True)
@@ -61,27 +59,26 @@ FLAGS: dict[str, Flag] = {
     flag.name: flag
     for flag in (
         Flag("model", TEXT, "the model: a name on the hub, or a folder"),
-        Flag("tensor-parallel-size", COUNT, "tensor-parallel degree", ("tp",), symbol="tp"),
-        Flag("pipeline-parallel-size", COUNT, "pipeline-parallel degree (stages)", ("pp",), symbol="pp"),
+        Flag("tensor-parallel-size", COUNT, "tensor-parallel degree", ("tp",)),
+        Flag("pipeline-parallel-size", COUNT, "pipeline-parallel degree (stages)", ("pp",)),
         Flag(
             "data-parallel-size",
             COUNT,
             "data-parallel ranks with their own requests: replicas of a dense model, DP attention groups of a model with experts",
             ("dp",),
-            symbol="dp",
         ),
-        Flag("enable-expert-parallel", SWITCH, "expert parallelism: whole experts are spread over tp times dp devices", ("ep",), symbol="ep"),
-        Flag("max-num-seqs", COUNT, "maximum requests per step", symbol="batch"),
-        Flag("max-num-batched-tokens", COUNT, "token budget of one step: decode tokens first, a chunk of a prompt with the rest", symbol="chunk"),
+        Flag("enable-expert-parallel", SWITCH, "expert parallelism: whole experts are spread over tp times dp devices", ("ep",)),
+        Flag("max-num-seqs", COUNT, "maximum requests per step"),
+        Flag("max-num-batched-tokens", COUNT, "token budget of one step: decode tokens first, a chunk of a prompt with the rest"),
         Flag("max-model-len", COUNT, "maximum length of a request, prompt and output together"),
-        Flag("kv-cache-dtype", CHOICE, "data type of the KV cache", choices=CACHES, symbol="kv"),
-        Flag("dtype", CHOICE, "data type of weights and activations", choices=DTYPES, symbol="activations"),
-        Flag("quantization", CHOICE, "quantization of the weights", ("q",), QUANTIZATIONS, "weights"),
-        Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes", symbol="memory_share"),
-        Flag("block-size", COUNT, "tokens per KV-cache block", symbol="block_size"),
+        Flag("kv-cache-dtype", CHOICE, "data type of the KV cache", choices=CACHES),
+        Flag("dtype", CHOICE, "data type of weights and activations", choices=DTYPES),
+        Flag("quantization", CHOICE, "quantization of the weights", ("q",), QUANTIZATIONS),
+        Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes"),
+        Flag("block-size", COUNT, "tokens per KV-cache block"),
         Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
         Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks beside the decode"),
-        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified", symbol="draft_tokens"),
+        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified"),
     )
 }
 SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short in flag.short}

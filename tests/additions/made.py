@@ -136,7 +136,7 @@ OF_REVIEWS = {
     ],
     "An output format": [
         Insert("templates/formats/words.j2", (ROOT / "templates/formats/markdown.j2").read_text(encoding="utf-8").replace("### ", "=== ").replace("## ", "== ")),
-        Insert("symroof/report/markup.py", '    "txt": Format("words", "txt", "svg", _one_line, _one_line, str),\n', '    "tex": Format('),
+        Insert("symroof/report/markup.py", '    "txt": Format("words", "svg", _one_line, _one_line, str),\n', '    "tex": Format('),
     ],
 }  # fmt: skip
 
@@ -186,7 +186,7 @@ OF_THE_COMMAND_LINE = {
     "A flag of vLLM": [
         Insert(
             "symroof/vllm/flags.py",
-            '        Flag("compute-share", SHARE, "share of the peak that is reached", symbol="mfu"),\n',
+            '        Flag("compute-share", SHARE, "share of the peak that is reached"),\n',
             '        Flag("block-size", COUNT',
         ),
         Insert(

@@ -11,7 +11,7 @@ from symroof.claims.slips.context import context_of
 from symroof.claims.slips.digit_slips import mistaken, slips, swapped
 from symroof.claims.slips.explain import _of_digits, explanations, upside_down
 from symroof.claims.slips.explanation import Explanation, times
-from symroof.claims.slips.free_parameters import _halved
+from symroof.claims.slips.free_parameters import _meeting
 from symroof.claims.slips.label_slips import _holds, flipped
 from symroof.claims.slips.levels import linked, simpler, with_round_params
 from symroof.claims.slips.predictions import can_happen, rounded
@@ -195,9 +195,9 @@ def test_another_way_to_count_and_nothing_else():
 
 @pytest.mark.parametrize(("claimed", "share"), [("2", 0.5), ("4", 0.25), ("10", 0.1), ("1.25", 0.8)])
 def test_a_parameter_is_fitted_by_halving(claimed, share):
-    assert float(_halved(lambda value: 1 / value, Fraction(claimed), (Fraction(1), Fraction(1, 20)), rising=True)) == pytest.approx(share, rel=1e-5)
+    assert float(_meeting(lambda value: 1 / value, Fraction(claimed), (Fraction(1), Fraction(1, 20)), rising=True)) == pytest.approx(share, rel=1e-5)
     assert float(
-        _halved(lambda value: value if value < Fraction(9, 10) else None, Fraction(claimed) / 20, (Fraction(0), Fraction(1)), rising=True)
+        _meeting(lambda value: value if value < Fraction(9, 10) else None, Fraction(claimed) / 20, (Fraction(0), Fraction(1)), rising=True)
     ) == pytest.approx(float(claimed) / 20, rel=1e-5)
 
 

@@ -1,9 +1,9 @@
-"""The two bisections over whole batches, against every threshold there can be up to a small bound."""
+"""The search over whole batches, against every threshold there can be up to a small bound."""
 
 import numpy as np
 import pytest
 
-from symroof.select.screened_group import _first, _last
+from symroof.select.screened_group import last_whole
 
 HIGH = 12
 
@@ -18,14 +18,9 @@ def test_the_last_batch_that_holds(high):
     """A column for every threshold: batches up to it pass, none from the start included; never more than ``high``, which need not be whole."""
     thresholds = np.arange(0, high + 3)
     for bound in (high, high + 0.5):
-        assert _last(lambda batch: batch <= of_each(thresholds, batch), np.full(len(thresholds), float(bound))).tolist() == [min(k, high) for k in thresholds]
-
-
-@pytest.mark.parametrize("high", [*range(1, HIGH), 17, 100, 257])
-def test_the_first_batch_from_which_on_it_holds(high):
-    """From the threshold on all pass; at ``high`` it is taken to hold."""
-    thresholds = np.arange(1, high + 2)
-    assert _first(lambda batch: batch >= of_each(thresholds, batch), np.full(len(thresholds), high)).tolist() == [min(k, high) for k in thresholds]
+        assert last_whole(lambda batch: batch <= of_each(thresholds, batch), np.full(len(thresholds), float(bound))).tolist() == [
+            min(k, high) for k in thresholds
+        ]
 
 
 def test_no_batch_below_one_is_tried():
@@ -35,5 +30,5 @@ def test_no_batch_below_one_is_tried():
         tried.extend(batch.tolist())
         return np.zeros(len(batch), bool)
 
-    assert _last(holds, np.array([1.0, 2.0, 9.0])).tolist() == [0, 0, 0]
+    assert last_whole(holds, np.array([1.0, 2.0, 9.0])).tolist() == [0, 0, 0]
     assert min(tried) == 1

@@ -9,7 +9,7 @@ from symroof.errors import InputError
 from symroof.report.view_buying import buys
 from symroof.report.view_select import parts
 from symroof.select.choice import select
-from symroof.select.endurance import bears, expected_copies
+from symroof.select.endurance import each_bears, expected_copies
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
@@ -86,7 +86,7 @@ def test_fewer_copies_would_do_if_all_went_as_expected(bought):
 def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
     """At the slow end of the efficiencies, with every batch up to the one in force."""
     run = bought.configurations[0].run
-    last = bears(run, "prompt")
+    last = each_bears(run, ["prompt"])[0]
     slow = {name: run.answers.slow_end.case.value(name) for name in measured(run)}
 
     def borne(prompt):

@@ -7,7 +7,7 @@ import pytest
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
 from symroof.select.choice import select
-from symroof.select.endurance import bears
+from symroof.select.endurance import each_bears
 from symroof.select.screening import screened
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92, "efficiency": "peak"}
@@ -95,7 +95,7 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
 
 def test_what_it_bears_is_the_last_arrival_rate_that_passes():
     (c,) = select(**CASE, hardware="h100-sxm", targets=TARGETS, arrival_rate=40).configurations
-    last = bears(c.run, "arrival_rate")
+    last = each_bears(c.run, ["arrival_rate"])[0]
     own = {**CASE, "hardware": "h100-sxm", "batch": c.run.batch, "dp": c.run.copies}
     below, above = (Study(**own, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
     assert below.exact("load") < 1 and float(below.exact("queued_ttft")) <= 0.5

@@ -300,7 +300,7 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
     """Two lines, limits from just met at the start to hundreds of times beyond: whole numbers exactly, others to a millionth."""
     for first, second in itertools.product((start, start + 1, 3.5 * start, 4 * start, 40 * start, 900.25 * start), repeat=2):
         limits, metrics = {"m": ("a", 2.0 * first + 3), "n": ("b", 5.0 * second)}, {"m": lambda x, b: 2 * x + 3, "n": lambda x, b: 5 * x}
-        last = endurance.bears(bearing(monkeypatch, limits, metrics, start=start, counted=counted), "x")
+        last = endurance.each_bears(bearing(monkeypatch, limits, metrics, start=start, counted=counted), ["x"])[0]
         reached = min(first, second)
         if counted:
             whole = math.floor(reached)
@@ -313,42 +313,44 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
 
 def test_a_small_value_is_followed_to_as_many_digits_as_a_large_one(monkeypatch):
     for start in (Fraction(1, 1000), 10**9):
-        last = endurance.bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), "x")
+        last = endurance.each_bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), ["x"])[0]
         assert 37 * start * (1 - Fraction(2, 10**6)) <= last.value <= 37 * start * (1 + Fraction(1, 10**9))
 
 
 def test_what_misses_at_the_start_bears_nothing(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 4.9)}, {"m": lambda x, b: x}, start=5, counted=False)
-    assert endurance.bears(run, "x") is None
-    assert endurance.bears(bearing(monkeypatch, {"m": ("a", 5.0)}, {"m": lambda x, b: x}, start=5, counted=False), "x").value == pytest.approx(5, rel=2e-6)
-    assert endurance.bears(bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False, missed=("itl",)), "x") is None
+    assert endurance.each_bears(run, ["x"])[0] is None
+    assert endurance.each_bears(bearing(monkeypatch, {"m": ("a", 5.0)}, {"m": lambda x, b: x}, start=5, counted=False), ["x"])[0].value == pytest.approx(
+        5, rel=2e-6
+    )
+    assert endurance.each_bears(bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False, missed=("itl",)), ["x"])[0] is None
     unknown = bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False)
-    assert endurance.bears(unknown, "y") is None
+    assert endurance.each_bears(unknown, ["y"])[0] is None
 
 
 def test_a_missed_price_is_no_condition(monkeypatch):
     limits, metrics = {"m": ("cost", 1.0), "n": ("itl", 30.0)}, {"m": lambda x, b: x, "n": lambda x, b: x}
-    assert endurance.bears(bearing(monkeypatch, limits, metrics, start=5, counted=True, missed=("cost",)), "x") == endurance.Bears("x", 30, ("itl",))
+    assert endurance.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True, missed=("cost",)), ["x"])[0] == endurance.Bears("x", 30, ("itl",))
 
 
 def test_a_load_that_breaks_is_what_is_named(monkeypatch):
     limits = {"m": ("itl", 20.0), "load": ("load", 40.0), "n": ("cost", 20.0)}
     metrics = {"m": lambda x, b: x, "load": lambda x, b: 2 * x, "n": lambda x, b: 2 * x - 20}
-    assert endurance.bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), "x") == endurance.Bears("x", 20, ("load",))
+    assert endurance.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == endurance.Bears("x", 20, ("load",))
     limits["load"] = ("load", 50.0)
     limits["n"] = ("cost", 20.5)
-    assert endurance.bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), "x") == endurance.Bears("x", 20, ("itl", "cost"))
+    assert endurance.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == endurance.Bears("x", 20, ("itl", "cost"))
 
 
 @pytest.mark.parametrize(("end", "value", "breaks"), [(4095, 4095 * 3, ("a",)), (4096, 4096 * 3, ()), (5000, 4096 * 3, ())])
 def test_an_input_is_followed_to_four_thousand_times_its_value(end, value, breaks, monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 3.0 * end)}, {"m": lambda x, b: x}, start=3, counted=True)
-    assert endurance.bears(run, "x") == endurance.Bears("x", value, breaks)
+    assert endurance.each_bears(run, ["x"])[0] == endurance.Bears("x", value, breaks)
 
 
 def test_a_value_that_is_none_breaks_its_condition(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: math.nan if x > 17 else 1.0}, start=5, counted=True)
-    assert endurance.bears(run, "x") == endurance.Bears("x", 17, ("a",))
+    assert endurance.each_bears(run, ["x"])[0] == endurance.Bears("x", 17, ("a",))
 
 
 @pytest.mark.parametrize("solved", [True, False])
@@ -369,13 +371,13 @@ def test_fewer_requests_decode_where_fewer_fit_or_meet_their_target(solved, monk
         return step(x, batch) <= 30 and x * batch <= 130
 
     by_walk = next(x for x in range(2, 500) if not passes(x + 1))
-    assert endurance.bears(run, "x").value == by_walk == (28 if solved else 12)
+    assert endurance.each_bears(run, ["x"])[0].value == by_walk == (28 if solved else 12)
 
 
 def test_at_least_one_request_decodes_whether_it_fits_or_not(monkeypatch):
     """120/x of them fit, none beyond 120: the work of one is what ends it at 130."""
     run = bearing(monkeypatch, {"work": ("cost", 130.0)}, {"work": lambda x, b: x * b}, start=2, counted=True, batch=9, capacity=lambda x: 120 / x)
-    assert endurance.bears(run, "x") == endurance.Bears("x", 130, ("cost",))
+    assert endurance.each_bears(run, ["x"])[0] == endurance.Bears("x", 130, ("cost",))
 
 
 @pytest.mark.parametrize(("needed", "slots"), [*((needed, 1) for needed in range(1, 9)), (3, 5), (1, 8)])

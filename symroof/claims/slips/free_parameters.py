@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from symroof.claims.slips.context import Context
 from symroof.claims.slips.explanation import Explanation, chance
+from symroof.solver.bracket import halfway
 from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)
@@ -59,7 +60,7 @@ def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fractio
     if start is None or start == claimed or (end is not None and not min(start, end) <= claimed <= max(start, end)):
         return None
     rising = claimed > start
-    value = _halved(at, claimed, span, rising)
+    value = _meeting(at, claimed, span, rising)
     met = at(value)
     if met is None or abs(met / claimed - 1) > CLOSE:
         return None
@@ -67,18 +68,18 @@ def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fractio
     return value, _share(context, claimed, *reached)
 
 
-def _halved(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: tuple[Fraction, Fraction], rising: bool) -> Fraction:
+def _meeting(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: tuple[Fraction, Fraction], rising: bool) -> Fraction:
     """Where a value that only rises or only falls on the way from one end to the other meets the claim; where it ends it is past it.
 
-    >>> float(_halved(lambda share: 1/share, Fraction(2), (MOST, LEAST), rising=True))
+    >>> float(_meeting(lambda share: 1/share, Fraction(2), (MOST, LEAST), rising=True))
     0.5
     """
-    near, far = span
-    for _ in range(HALVINGS):
-        middle = (near + far) / 2
-        value = at(middle)
-        near, far = (near, middle) if value is None or (value > claimed) is rising else (middle, far)
-    return Fraction(f"{float(near):.6g}")
+
+    def past(point: Fraction) -> bool:
+        value = at(point)
+        return value is None or (value > claimed) is rising
+
+    return Fraction(f"{float(halfway(past, *span, HALVINGS)[0]):.6g}")
 
 
 def _share(context: Context, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:

@@ -59,11 +59,11 @@ def beside(answers: Answers, quantity: str) -> str:
     return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
 
 
-def moved(answers: Answers, quantity: str, by: str, point: Fraction, share: Fraction | int = 1) -> Result:
-    """A quantity at a value of one input, or its share, with its range; memory has to hold it there, for it carries no flag."""
-    symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity)) / share
+def moved(answers: Answers, quantity: str, by: str, point: Fraction) -> Result:
+    """A quantity at a value of one input, with its range; memory has to hold it there, for it carries no flag."""
+    symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity))
     try:
-        values = [value, *(Fraction(case.changed({by: point}).value(quantity)) / share for case in answers.corners)]
+        values = [value, *(Fraction(case.changed({by: point}).value(quantity)) for case in answers.corners)]
     except NoValue:
         return Result(symbol, value, flags=(NOT_EVERYWHERE,))
     return Result(symbol, value, *((min(values), max(values)) if answers.corners else (None, None)))

@@ -92,7 +92,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     _draw(frame, curves)
     for made in curves:
         _mark(frame, made)
-    _label(frame, curves, study)
+    _label(frame, curves)
     left_out = [configuration.label for configuration in every[MOST_LINES:]]
     notes = [
         "Square: the last batch that memory holds; the dashed grey line beyond it, and what is marked †, does not fit. Triangle: the target. "
@@ -181,7 +181,7 @@ def _mark(frame: Frame, made: Curve) -> None:
         frame.sign(*made.at(batch), "circle", BLACK, 3.8, WHITE)
 
 
-def _label(frame: Frame, curves: list[Curve], study: Study) -> None:
+def _label(frame: Frame, curves: list[Curve]) -> None:
     few = len(curves) <= 2
     for i, made in enumerate(curves):
         if len(curves) > 1:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.formula.evaluate import NoValue
+from symroof.solver.bracket import halfway
 from symroof.theory.case import Case
 
 HALVINGS = 44
@@ -35,17 +36,15 @@ def poles(case: Case, quantity: str, by: str, points: Sequence[Fraction], values
 
 def _pole(case: Case, quantity: str, by: str, low: Fraction, at_low: float, high: Fraction, at_high: float) -> Fraction | None:
     """The pole between two points where the signs differ; None where the quantity passes zero there, or jumps."""
-    largest = max(abs(at_low), abs(at_high))
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        value = value_at(case, quantity, by, middle)
-        if not math.isfinite(value):
-            return middle
-        if value * at_low > 0:
-            low, at_low = middle, value
-        else:
-            high, at_high = middle, value
-    return (low + high) / 2 if min(abs(at_low), abs(at_high)) > largest else None
+    values = {low: at_low, high: at_high}
+
+    def beyond(point: Fraction) -> bool | None:
+        values[point] = value_at(case, quantity, by, point)
+        return values[point] * at_low <= 0 if math.isfinite(values[point]) else None
+
+    below, above = halfway(beyond, low, high, HALVINGS)
+    grown = min(abs(values[below]), abs(values[above])) > max(abs(at_low), abs(at_high))
+    return (below + above) / 2 if below == above or grown else None
 
 
 def _peak(case: Case, quantity: str, by: str, low: Fraction, top: tuple[Fraction, float], high: Fraction) -> Fraction | None:

@@ -47,7 +47,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     if not phases:
         raise lacking("roofline", subject, *needed, "prefill_roofline_time", "decode_roofline_time")
     steps = [_step(table["step"], subject) for table in phases]
-    operators = [_operators(table["entries"], subject) for table in phases]
+    operators = [_operators(table["entries"]) for table in phases]
     frame = _frame(subject, [*steps, *(spot for spots in operators for spot in spots)])
     _roof(frame, subject)
     for step, spots in zip(steps, operators, strict=True):
@@ -64,7 +64,7 @@ def _step(step: str, subject: Answers) -> Spot:
     return Spot(step, float(flops / moved), float(flops / case.value(f"{step}_roofline_time")))
 
 
-def _operators(entries: Sequence[dict[str, Any]], subject: Answers) -> list[Spot]:
+def _operators(entries: Sequence[dict[str, Any]]) -> list[Spot]:
     spots = (
         Spot(e["operator"], float(e["intensity"]), float(e["device_flops"] / e["time"].value)) for e in entries if (e["intensity"] or 0) > 0 < e["time"].value
     )

@@ -50,7 +50,7 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise header.problem(".".join(map(str, first["loc"])), f"makes no model: {first['msg']}") from None
-    return model.model_copy(update={"notes": tuple(_notes(header, held, layers, model))}), header
+    return model.model_copy(update={"notes": tuple(_notes(held, layers, model))}), header
 
 
 def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tuple[ModelSpec, Document]:
@@ -133,7 +133,7 @@ def _around(header: Header, architecture: str) -> dict[str, Any]:
     }
 
 
-def _notes(header: Header, held: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
+def _notes(held: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
     """Notes on all that the layer list does not have."""
     notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are not parameters and are not counted."]
     if held.unknown:

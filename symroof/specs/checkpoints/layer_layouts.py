@@ -27,14 +27,14 @@ def all_of(word: str) -> Layout:
 ALL_FULL, ALL_LINEAR, NO_FEEDS = all_of(FULL), all_of(LINEAR), all_of(NOTHING)
 
 
-def typed(rule: Rule, name: str = "layer_types") -> Layout:
+def typed(rule: Rule) -> Layout:
     """The list that the file gives, or else a rule."""
-    return lambda c: c.words(name, MIXERS, c.n_layers) or each(rule)(c)
+    return lambda c: c.words("layer_types", MIXERS, c.n_layers) or each(rule)(c)
 
 
-def feed_typed(rule: Rule, name: str = "mlp_layer_types") -> Layout:
+def feed_typed(rule: Rule) -> Layout:
     """The same for what follows the mixer."""
-    return lambda c: c.words(name, FEEDS, c.n_layers) or each(rule)(c)
+    return lambda c: c.words("mlp_layer_types", FEEDS, c.n_layers) or each(rule)(c)
 
 
 # ---------------------------------------------------------------------------------------------- rules for the mixers
