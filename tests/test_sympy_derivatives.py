@@ -135,11 +135,11 @@ SERVED = {
 DUALS = {
     "served": SERVED,
     "experts": {**MIXTURE, "arrival_rate": 1, "mfu": 0.5},
-    "layers of two kinds": {**CASE, "model": "gemma-3-27b"},
+    "layers of two kinds": {**CASE, "model": "gemma-3-27b", "prompt": 1500},
     "latents": {**CASE, "model": "deepseek-v2-lite"},
     "stages": {**CASE, "model": "llama-3-70b", "tp": 2, "pp": 2},
     "given totals": {**CASE, "kv_bytes_per_token": "100 KB", "context": 2000},
-    "parameters alone": {"params": 8e9, "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 4, "assume": {"detail": "weights"}},
+    "parameters alone": {"params": 8e9, "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 3, "assume": {"detail": "weights"}},
 }
 BY = (
     "batch",
@@ -158,7 +158,7 @@ BY = (
 
 @pytest.mark.parametrize("setting", DUALS)
 def test_every_quantity_moves_as_numbers_that_carry_their_slopes_do(setting):
-    """Drawn at random, against a walk over the values of the whole case; what has no slope there has none, or one, here."""
+    """Drawn at random, against a walk over the values of the whole case, in which no two arms meet; what has no slope there has none, or one, here."""
     study = sr.Study(**DUALS[setting])
     case, draw, compared = study.first.case, random.Random(setting), 0
     numbers = [name for name, result in study.first.quantities().items() if isinstance(result.value, Fraction) and "." not in name]
@@ -298,3 +298,37 @@ def test_a_pickle_of_another_process_is_the_same_object_here():
     script = "import pickle, sys, symroof.symbols as s; sys.stdout.buffer.write(pickle.dumps(s.itl*s.batch))"
     made = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True).stdout
     assert pickle.loads(made) == s.itl * s.batch and any(part is s.itl for part in pickle.loads(made).args)
+
+
+# ------------------------------------------------------------------------------------------------- where two arms meet
+
+
+@pytest.mark.parametrize(
+    ("expression", "slope"),
+    [
+        (Max(2 * s.batch, s.batch + 8), Rational(3, 2)),  # 1 below, 2 above
+        (Min(2 * s.batch, s.batch + 8), Rational(3, 2)),
+        (Max(3 * s.batch, 2 * s.batch + 8, s.batch), Rational(5, 2)),
+        (Max(s.batch, 8) * Min(s.batch, 8), 8),  # the bends cancel: it is 8 times the batch
+        (sympy.Abs(s.batch - 8), 0),
+    ],
+    ids=str,
+)
+def test_at_a_bend_it_is_the_mean_of_both_sides_as_in_sympy(expression, slope):
+    derivative = diff(expression, s.batch)
+    assert STUDY.exact(derivative) == slope == derivative.xreplace(STUDY.values())
+
+
+def test_a_step_is_a_half_where_it_jumps():
+    heights = [STUDY.exact(sympy.Heaviside(s.batch - at)) for at in (7, 8, 9)]
+    assert heights == [1, Fraction(1, 2), 0] and STUDY.exact(sympy.Heaviside(s.batch - 8, 1)) == 1
+
+
+def test_bends_of_two_quantities_that_cancel_leave_the_slope():
+    """Four requests of four steps prefill one prompt a step: what comes before bends there, the throughput does not and is as large for three and five."""
+    case = {"model": "mamba-2.8b", "hardware": "h200", "prompt": 5000, "output": 5, "mfu": 0.4, "mbu": 0.8, "price": "3 USD/hour"}
+    study, slopes = sr.Study(**case, batch=4), [diff(name, s.batch) for name in (s.sustained_throughput, s.cost_per_mtok)]
+    before, after = (sr.Study(**case, batch=batch) for batch in (3, 5))
+    assert before.exact(s.cost_per_mtok) == study.exact(s.cost_per_mtok) == after.exact(s.cost_per_mtok)
+    assert [study.exact(slope) for slope in slopes] == [0, 0]
+    assert sr.compile(slopes[1], inputs=[s.batch], study=study)([3, 4, 5]) == pytest.approx([0, 0, 0], abs=1e-12)

@@ -29,6 +29,8 @@ BY_TERMS = Slope.of("sum", "number of its terms")
 def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: True) -> Tree:
     """The derivative of a formula by one of its names, on the arm that binds; a rounding stands still between its jumps.
 
+    Where two arms meet it is the mean of theirs: that of both sides of the bend, and so the slope itself where bends cancel, as in ``max(x, 1)*min(x, 1)``.
+
     Args:
         tree: the formula.
         by: the name that moves.
@@ -40,7 +42,7 @@ def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
     >>> text(derivative(parse("max(itl, ceil(batch)*ttft)"), "batch", lambda name: name == "itl"))
-    'of_largest(itl, Derivative(itl, batch), ceil(batch)*ttft, 0)'
+    'of_largest(min(itl, ceil(batch)*ttft), Derivative(itl, batch)/2, itl, Derivative(itl, batch), ceil(batch)*ttft, 0)'
     """
     indices = {total.index for total in sums(tree)}
 
@@ -87,6 +89,16 @@ def _chosen(keys: tuple[Tree, ...], values: tuple[Tree, ...]) -> Tree:
     return values[0] if len(set(values)) == 1 else build.call("of_largest", *(part for pair in zip(keys, values, strict=True) for part in pair))
 
 
+def _of_largest_arm(arms: tuple[Tree, ...], slopes: tuple[Tree, ...]) -> Tree:
+    """The slope of the largest arm, arm by arm; the mean of two that meet, whose smaller one is then as large as the larger."""
+    largest, slope = arms[0], slopes[0]
+    for arm, other in zip(arms[1:], slopes[1:], strict=True):
+        meeting = (build.call("min", largest, arm), largest, arm)
+        slope = _chosen(meeting, (build.div(build.add(slope, other), TWO), slope, other)) if other != slope else slope
+        largest = build.call("max", largest, arm)
+    return slope
+
+
 def _called(node: Call, go: Any) -> Tree:
     if node.function == "of_largest":
         return _chosen(node.args[::2], tuple(map(go, node.args[1::2])))
@@ -94,7 +106,7 @@ def _called(node: Call, go: Any) -> Tree:
         return ZERO
     inner = tuple(map(go, node.args))
     if node.function in ("max", "min"):
-        return _chosen(node.args if node.function == "max" else tuple(map(build.neg, node.args)), inner)
+        return _of_largest_arm(node.args if node.function == "max" else tuple(map(build.neg, node.args)), inner)
     outer = OUTER.get(node.function)
     if outer:
         return build.mul(outer(node), inner[0]) if inner[0] != ZERO else ZERO

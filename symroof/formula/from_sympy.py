@@ -185,8 +185,9 @@ def _elementary(node: Any, go: Go) -> Tree:
 
 
 def _step(node: Any, go: Go) -> Tree:
-    """``Heaviside``, as derivatives of a maximum have it: 1 from zero on, the slope of the arm that binds."""
-    return build.call("of_largest", go(node.args[0]), ONE, ZERO, ZERO)
+    """``Heaviside``, as derivatives of a maximum have it: the slope of the arm that binds, and where two meet the mean of theirs."""
+    inner, at_zero = map(go, node.args)
+    return build.call("of_largest", build.call("min", inner, ZERO), at_zero, inner, ONE, ZERO, ZERO)
 
 
 def _derivative(node: Any, go: Go) -> Tree:
