@@ -128,7 +128,7 @@ def holds(operator: str, left: Any, right: Any, e: Arrays, node: Tree, index: Ma
     """A relation, as floats that are 1 where it holds, 0 where it does not, NaN where a side has no value."""
     _no_steps(left, right)
     result, apart = COMPARED[operator](left, right), np.abs(left - right)
-    if np.min(apart) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
+    if not np.size(apart) or np.min(apart) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
         return result.astype(float)
     result = np.where(np.isnan(apart), np.nan, result)
     near = _near(left, right)

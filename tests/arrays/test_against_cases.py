@@ -49,3 +49,8 @@ def test_a_batch_is_searched_for_where_no_batch_has_a_value():
     """A response of one token has no decode steps: no batch meets a target on them, whatever the prompt."""
     study = sr.Study("yi-6b", output=1, **SERVED)
     agree(study, ["best_batch"], arrival_rate=[1.0, 0.5], prompt=[1000.0, 3000.0])
+
+
+def test_no_points_have_no_values():
+    function = sr.compile(["fits", "itl", "decode_bound", "best_batch"], ["batch"], study=sr.Study("llama-3-8b", output=48, **SERVED))
+    assert [column.shape for column in function(np.array([]))] == [(0,)] * 4
