@@ -182,7 +182,7 @@ class Theory:
     Args:
         inputs: name -> its unit (``"byte/s"``, ``""`` or None for a plain number), or an entry with ``unit``, ``means``, ``default``, ``latex``, ``counts``
             (whole things) and ``sign`` (``positive``, ``nonnegative``, ``real``). A name may be the caller's own SymPy symbol: its sign is
-            then that of the input, and it stands in every expression.
+            then that of the input, one that is an integer counts whole things, and it stands in every expression.
         define: name -> a formula, as text or in SymPy, or an entry with ``formula``, ``unit``, ``means``, ``latex``; without a unit it has that of its formula.
         thresholds: name -> a pair of an equation and its unknown, or an entry with ``equation``, ``unknown``, ``means``; or a list of entries, as in a file.
         title: what it calls itself.

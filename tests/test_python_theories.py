@@ -172,3 +172,12 @@ def test_it_compares_hashes_copies_and_pickles():
     for made in (copy.copy(PLAIN), copy.deepcopy(PLAIN), pickle.loads(pickle.dumps(PLAIN))):
         assert made == PLAIN and made.study(width=2e9).exact("wait") == 1
     assert repr(water(title="Waves")) == "<Theory: Waves>"
+
+
+def test_an_integer_symbol_counts_whole_things():
+    """Nine squared is the first square beyond 72; a half of one is none."""
+    rows = sympy.Symbol("rows_held", integer=True, positive=True)
+    theory = sr.Theory(inputs={rows: ""}, define={"cells": rows**2})
+    assert theory.study().solve("cells = 72", rows).integer == {"at_least": 9} and theory.study(rows_held=9).exact("cells") == 81
+    with pytest.raises(sr.InputError, match="whole number"):
+        theory.study(rows_held=3.5).exact("cells")

@@ -20,6 +20,7 @@ from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, name
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Solved
+from symroof.solver.signed_names import apart, together
 from symroof.theory.symbols import INPUTS, base_name
 
 
@@ -33,8 +34,22 @@ def expression(form: Tree, answers: Answers) -> Any:
 
 def relations(conditions: Iterable[Tree], answers: Answers) -> tuple[Any, ...]:
     """Conditions as SymPy relations; those that declared signs decide are left out."""
-    made = (expression(condition, answers) for condition in conditions)
-    return tuple(relation for relation in made if relation != True)  # noqa: E712
+    return tuple(filter(_open, (expression(condition, answers) for condition in conditions)))
+
+
+def _open(relation: Any) -> bool:
+    """Whether declared signs do not decide a relation in its favour."""
+    return bool(relation != True)  # noqa: E712
+
+
+def signed_names(formulas: Iterable[Tree], unknown: str, answers: Answers) -> tuple[str, ...]:
+    """The names of some formulas that may be negative, and of those that a study or a theory declares also what may be zero."""
+    from symroof.symbols import symbol
+
+    theory = answers.case.theory
+    known = dict.fromkeys(name for tree in formulas for name in names(tree) if name != unknown)
+    own = [name for name in known if name in theory.own and not symbol(name, theory.own).is_positive]
+    return (*own, *(name for name in known if name not in theory.own and (declared := theory.own.symbol(name)) and declared.signed))
 
 
 def piecewise(branches: Iterable[Branch], unknown: str, answers: Answers) -> Any:
@@ -49,17 +64,24 @@ def piecewise(branches: Iterable[Branch], unknown: str, answers: Answers) -> Any
     """
     import sympy
 
-    forms, conditions = [], []
+    forms, conditions, signed = [], [], dict[str, None]()
     for branch in branches:
         assert branch.closed_form is not None, "answers without numbers are closed"
-        root = _Root.of(branch, unknown)
-        forms.append(branch.closed_form)
-        conditions.append([*_exists(branch.closed_form, answers), *(root.put_into(condition.tree) for condition in branch.conditions)])
-    written = [(expression(form, answers), sympy.And(*relations(held, answers))) for form, held in zip(forms, conditions, strict=True)]
+        trees = [condition.tree for condition in branch.conditions]
+        signed |= dict.fromkeys(signed_names((branch.closed_form, *trees), unknown, answers))
+        form, *held = (apart(tree, signed) for tree in (branch.closed_form, *trees))
+        root = _Root.of(form, held, unknown)
+        forms.append(form)
+        conditions.append([*_exists(branch.closed_form, answers), *map(root.put_into, held)])
+
+    def relation(tree: Tree) -> Any:
+        return expression(together(tree, signed), answers)
+
+    written = [(relation(form), sympy.And(*filter(_open, map(relation, held)))) for form, held in zip(forms, conditions, strict=True)]
     pieces = list(written)
     for first, later in sorted(_out_of_order(forms, conditions)):  # the answer is the first crossing
-        (form, held), (other, also) = pieces[first], written[later]
-        pieces[first] = form, sympy.And(held, sympy.Or(sympy.Not(also), sympy.Le(form, other)))
+        (form, held), also = pieces[first], written[later][1]
+        pieces[first] = form, sympy.And(held, sympy.Or(sympy.Not(also), relation(_not_later(forms[first], forms[later]))))
     pieces = [(form, condition) for form, condition in pieces if condition != False]  # noqa: E712
     if not pieces:
         return sympy.nan
@@ -85,6 +107,14 @@ def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -
     return found
 
 
+def _not_later(first: Tree, second: Tree) -> Tree:
+    """That one of two positive forms is not the larger: multiplied out where a denominator may be zero, as in :class:`_Root`."""
+    (over, under), (other, beneath) = _quotient(first), _quotient(second)
+    if plainly_positive(under) and plainly_positive(beneath):
+        return _real(Compare("<=", first, second))
+    return _real(Compare("<=", build.mul(over, under, beneath, beneath), build.mul(other, beneath, under, under)))
+
+
 def _exists(form: Tree, answers: Answers) -> Iterator[Compare]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
     for factor in chain(*quotients.above_and_below(form)):
@@ -108,12 +138,13 @@ class _Root:
     positive: bool
 
     @classmethod
-    def of(cls, branch: Branch, unknown: str) -> _Root:
-        over, under = _quotient(branch.closed_form or ZERO)
-        return cls(unknown, over, under, plainly_positive(under) or any(c.tree == Compare(">", under, ZERO) for c in branch.conditions))
+    def of(cls, form: Tree, conditions: Sequence[Tree], unknown: str) -> _Root:
+        over, under = _quotient(form)
+        return cls(unknown, over, under, plainly_positive(under) or Compare(">", under, ZERO) in conditions)
 
-    def put_into(self, condition: Compare) -> Tree:
+    def put_into(self, condition: Tree) -> Tree:
         """A condition with the form in the place of the unknown."""
+        assert isinstance(condition, Compare)
         return _real(self._without_bars(condition))
 
     def _without_bars(self, condition: Compare) -> Compare:

@@ -11,6 +11,7 @@ from symroof.analysis.inline import opened
 from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
 from symroof.analysis.posed import Posed, demands_of, ends
 from symroof.analysis.solution import REACH, Solution
+from symroof.analysis.solution_sympy import signed_names
 from symroof.cases.case_results import Answers
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula import build, quotients
@@ -19,6 +20,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
+from symroof.solver.signed_names import apart, crossing_together
 from symroof.solver.symbolic import symbolic
 from symroof.specs.input_values import RANGE, in_range
 from symroof.theory.defaults import Missing
@@ -148,8 +150,10 @@ def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
     demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True, put_in=put_in) for condition in demands_of(relation, answers.case))
+    signed = signed_names((lhs, rhs, *demands), unknown, answers)
+    within = (apart(condition, signed) for condition in (*demands, *_within(unknown)))
     try:
-        return symbolic(build.sub(lhs, rhs), unknown, (*demands, *_within(unknown)))  # type: ignore[arg-type]
+        return crossing_together(symbolic(apart(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
     except NotRational as error:
         drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Compare, Name, Tree, children, walk
+from symroof.formula.tree import ZERO, Call, Compare, Name, Num, Tree, children, walk
 from symroof.solver.rational import Polynomial
 
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
@@ -49,9 +49,15 @@ def known_sign(tree: Tree) -> int | None:
     return 0 if tree == ZERO else plain_sign(tree) or None
 
 
+POSITIVE = frozenset({"max", "min", "ceil", "floor", "sqrt", "exp", "pi", "of_largest"})
+"""Functions of positive numbers that are not negative; of a logarithm, a sine and the like the shape does not tell."""
+
+
 @lru_cache(maxsize=16384)
 def plainly_positive(tree: Tree) -> bool:
-    """Whether a formula has no minus sign anywhere: positive symbols make it positive."""
+    """Whether a formula has no minus sign anywhere, and no function that may be negative of a positive number: positive symbols make it positive."""
+    if isinstance(tree, Call) and tree.function not in POSITIVE:
+        return tree.function in ("log", "log2") and isinstance(tree.args[0], Num) and tree.args[0].value > 1
     return not build.is_negative(tree) and all(map(plainly_positive, children(tree)))
 
 
@@ -107,12 +113,14 @@ def _roots(p: Polynomial, spoken: Polynomial, sign: Sign) -> list[tuple[Tree, tu
     twice_a, twice_c = build.mul(two, a), build.mul(two, c)
     grown, shrunk = build.div(build.add(minus_b, root), twice_a), build.div(build.negated(twice_c), build.add(b, root))
     real, below = Compare(">=", inside, ZERO), Compare("<", c, ZERO)
+    near, other = build.div(twice_c, build.add(minus_b, root)), build.div(build.sub(minus_b, root), twice_a)
+    if not sign(p[2]):  # either way up, or a line: one of the two forms holds for that as well
+        either = {1: (shrunk, other), 0: (shrunk, near), -1: (near, grown)}[sign(p[1])]
+        return [(form, (real, Compare(">", form, ZERO))) for form in either]
     if plain_sign(p[2]) > 0 and plain_sign(p[0]) < 0:
         return [(shrunk if sign(p[1]) >= 0 else grown, ())]
     if sign(p[1]) > 0:
         return [(shrunk, (below,))]
     if sign(p[1]) < 0:
-        near = build.div(twice_c, build.add(minus_b, root))
         return [(near, (real, Compare(">", c, ZERO))), (grown, (real,))]
-    other = build.div(build.sub(minus_b, root), twice_a)
     return [(form, (real, Compare(">", form, ZERO))) for form in (other, grown)]

@@ -119,13 +119,14 @@ def _branches(over: Polynomial, held: tuple[Compare, ...]) -> list[Branch]:
     if _degree(over) not in (1, 2):
         return []
     forms = closed_forms(over, plain_sign)
-    return [_branch(form, held) for form in forms if not any(_fails(condition) for condition in form.conditions)]
+    return [_branch(form, held) for form in forms if not any(_fails(_whole(form, condition)) for condition in form.conditions)]
 
 
 def _fails(condition: Compare) -> bool:
-    """Whether a condition ``>`` or ``>=`` fails by its shape, all symbols being positive."""
-    sign = known_sign(build.sub(condition.left, condition.right))
-    return sign == -1 or (sign == 0 and condition.operator == ">")
+    """Whether a condition fails by its shape, all symbols being positive."""
+    larger, smaller = (condition.left, condition.right) if condition.operator in (">", ">=") else (condition.right, condition.left)
+    sign = known_sign(build.sub(larger, smaller))
+    return sign == -1 or (sign == 0 and condition.operator in (">", "<"))
 
 
 def _off_zero(under: Polynomial, x: str) -> tuple[Compare, ...]:
@@ -148,8 +149,13 @@ def vanishes(tree: Tree) -> bool:
 
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
     """A candidate whose conditions cannot be evaluated yet."""
-    own = (Condition(Compare(c.operator, form.whole(c.left), form.whole(c.right)), None, c) for c in form.conditions)
+    own = (Condition(_whole(form, condition), None, condition) for condition in form.conditions)
     return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, form.spoken, form.named)
+
+
+def _whole(form: Form, condition: Compare) -> Compare:
+    """A condition with the coefficients written out, whose names say nothing of their sign."""
+    return Compare(condition.operator, form.whole(condition.left), form.whole(condition.right))
 
 
 def bound(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:

@@ -89,10 +89,11 @@ def _built(data: dict[str, Any]) -> Declarations:
 
 
 def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
-    """An input as a file says it: from a unit alone, or from its entry; the sign of a symbol is that of the input."""
+    """An input as a file says it: from a unit alone, or from its entry; the sign of a symbol is that of the input, and an integer counts whole things."""
     entry = dict(value) if isinstance(value, Mapping) else {"unit": value or ""}
     signs = [sign for sign in ("positive", "nonnegative", "real") if is_sympy(key) and getattr(key, f"is_{sign}", None)]
-    return {"means": name, **({"sign": signs[0]} if signs else {}), **entry, **({"default": _exact(entry["default"])} if "default" in entry else {})}
+    counts = {"counts": True} if is_sympy(key) and key.is_integer else {}
+    return {"means": name, **({"sign": signs[0]} if signs else {}), **counts, **entry, **({"default": _exact(entry["default"])} if "default" in entry else {})}
 
 
 def _exact(value: Any) -> Any:

@@ -1,6 +1,7 @@
 """What ``solve`` answers in SymPy: nothing that was not given, one expression that holds, closed by one ``xreplace``, and as good a value as any."""
 
 import copy
+import itertools
 import pickle
 import subprocess
 import sys
@@ -219,3 +220,41 @@ def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
     put_in = sr.solve(equation, "gemm_m").sympy.xreplace(study.values())
     exact = study.solve(equation, "gemm_m").value
     assert put_in is sympy.nan if exact is None else put_in == sympy.Rational(str(exact))
+
+
+# ------------------------------------------------------------------------------- what may be negative, and what turns
+
+
+HEAP, TAKEN, PER_ROW, WIDE = sympy.symbols("heap taken per_row wide", positive=True)
+OWN = sr.Theory(
+    inputs=dict.fromkeys((HEAP, TAKEN, PER_ROW, WIDE), ""),
+    define={"left": HEAP - TAKEN, "spare": PER_ROW - 3, "wave": sympy.sin(HEAP), "held": sympy.Max(HEAP - TAKEN, 0)},
+)
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "3*wide*left = 5", "wide*wave = 5", "wide*held = 1", "wide*log(heap/2) = 1", "wide*left*2 = wide + 3", "max(wide*left, 2) = 3", "2^(wide*left) = 9",
+        "wide^2*left + wide - 1 = 0", "wide^2*(heap - taken) + wide - 1 = 0", "wide^2*left - wide + per_row = 0", "wide^2*left + spare*wide + 2 = 0",
+        "wide^2 + left*wide + 1 = 0", "wide*left = spare",
+    ],
+)  # fmt: skip
+def test_what_may_be_negative_is_a_condition(equation):
+    """The pieces are the answer of each case, whichever way round what is left is, and nothing where it has none."""
+    whole, met = OWN.solve(equation, "wide"), 0
+    assert WIDE not in whole.sympy.free_symbols and whole.verdict == "conditional"
+    for heap, taken, per_row in itertools.product((1, 3, 4), (1, 2, 7), (1, 2, 3, 5)):
+        study = OWN.study(heap=heap, taken=taken, per_row=per_row)
+        exact, put_in = study.solve(equation, "wide").value, whole.sympy.xreplace(study.values())
+        assert put_in is sympy.nan if exact is None else agrees(whole.sympy, study, exact), (heap, taken, per_row, put_in, exact)
+        met += exact is not None
+    assert met > 0
+
+
+def test_a_parabola_that_opens_either_way_is_solved():
+    """It was said not to meet zero at all: with 2 for the first coefficient 2x^2 + x - 1 = (2x - 1)(x + 1), with -1/8 the smaller root of x^2 - 8x + 8."""
+    x, a, b = sympy.symbols("gemm_m gemm_k gemm_n", positive=True)
+    whole = sr.solve(sympy.Eq((a - b) * x**2 + x, 1), x).sympy
+    values = [whole.xreplace({s.gemm_k: first, s.gemm_n: second}) for first, second in ((3, 1), (1, sympy.Rational(9, 8)), (2, 2), (1, 9))]
+    assert values[:1] == [sympy.Rational(1, 2)] and values[2:] == [1, sympy.nan] and sympy.simplify(values[1] - (4 - 2 * sympy.sqrt(2))) == 0

@@ -43,7 +43,7 @@ ANSWERS = {  # equation -> crossings, the formula of the first, and every candid
     # what is rounded, in an exponent or under a root
     "ceil(x/b) = 2": ([16, 32], "b", [("b", 16, []), ("2*b", 32, [])]),
     "floor(x/b) = 2": ([32, 48], "2*b", [("2*b", 32, []), ("3*b", 48, [])]),
-    "2**x = b": ([4], "log2(b)/log2(2)", [("log2(b)/log2(2)", 4, [])]),
+    "2**x = b": ([4], "log2(b)/log2(2)", [("log2(b)/log2(2)", 4, [("log2(b)/log2(2) > 0", True)])]),
     "sqrt(x) = a": ([9], "a**2", [("a**2", 9, [])]),
     "x**3 = 8": ([2], None, [(None, 2, [])]),
 }  # fmt: skip
