@@ -85,8 +85,7 @@ def _extreme(args: tuple[Any, ...], larger: bool) -> Any:
 def _rounded(over: Any, under: Any, up: bool, e: Arrays, node: Tree, index: Mapping[str, Any]) -> Any:
     """A quotient rounded to a whole number: exact where both are whole numbers, and asked for exactly next to a whole number else."""
     if isinstance(over, Steps) or isinstance(under, Steps):
-        quotient = div(over, under)
-        return quotient.of_still(np.ceil if up else np.floor)
+        return (over if isinstance(under, int) else div(over, under)).rounded(up)
     quotient = over if isinstance(under, int) else div(over, under)
     result = np.ceil(quotient) if up else np.floor(quotient)
     near = np.abs(quotient - np.rint(quotient)) <= NEAR_WHOLE * (np.abs(quotient) + 1)

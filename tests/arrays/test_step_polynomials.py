@@ -41,6 +41,12 @@ BODIES = {
     ),
     "a product of bends": (lambda a, b, c, d, w, j: MAX(a, j) * MIN(j, w) - c, lambda a, b, c, d, w, j: max(a, j) * min(j, w) - c),
     "a rounding": (lambda a, b, c, d, w, j: a + b * CEIL(j + c, 4.0, Plain(), None, {}), lambda a, b, c, d, w, j: a + b * lift((j + c) / 4)),
+    "a stair": (lambda a, b, c, d, w, j: a + b * FLOOR(j + c, 16.0, Plain(), None, {}), lambda a, b, c, d, w, j: a + b * ((j + c) // 16)),
+    "a falling stair": (lambda a, b, c, d, w, j: a + b * CEIL(c - j, 20.0, Plain(), None, {}), lambda a, b, c, d, w, j: a + b * lift((c - j) / 20)),
+    "a chunk inside the larger of two": (
+        lambda a, b, c, d, w, j: MAX(a + b * (j - 16 * FLOOR(j + c, 16.0, Plain(), None, {})), d + w * CEIL(j + c, 49.0, Plain(), None, {})),
+        lambda a, b, c, d, w, j: max(a + b * (j - 16 * ((j + c) // 16)), d + w * lift((j + c) / 49)),
+    ),
     "a quotient by the index": (lambda a, b, c, d, w, j: DIV(a, j + 20.0) + MAX(b, j), lambda a, b, c, d, w, j: a / (j + 20) + max(b, j)),
 }  # fmt: skip
 
@@ -50,7 +56,7 @@ def test_a_sum_is_the_sum_of_its_terms(name):
     made, plain = BODIES[name]
     draw = random.Random(name)
     points = [[Fraction(draw.randint(-9, 9), draw.choice((1, 1, 4))) for _ in "abcdw"] for _ in range(400)]
-    ends = [(draw.randint(-3, 4), draw.randint(-4, 15)) for _ in points]
+    ends = [(draw.randint(-3, 4), draw.choice((draw.randint(-4, 15), draw.randint(0, 90)))) for _ in points]
     columns = [np.array([float(p[i]) for p in points]) for i in range(5)]
     first, last = (np.array([float(e[i]) for e in ends]) for i in range(2))
     found = total(Plain(), lambda j: made(*columns, j), first, last)
@@ -89,3 +95,14 @@ def test_a_sum_inside_a_sum():
     e, a, b = Plain(), np.array([1.0, 4.0, 6.0]), np.array([3.0, 2.0, 9.0])
     found = total(e, lambda i: total(e, lambda j: i * j + MAX(i, j), 1.0, b), 1.0, a)
     assert found.tolist() == [sum(i * j + max(i, j) for i in range(1, int(x) + 1) for j in range(1, int(y) + 1)) for x, y in zip(a, b, strict=True)]
+
+
+@pytest.mark.parametrize("chunk", [49.0, 8192.0, 1000.0])
+def test_stairs_of_long_sums_need_no_loop(chunk):
+    """The chunk that each of a few thousand tokens lies in, from four places on: whole numbers of chunks among them."""
+    starts = np.array([0.0, chunk, 10 * chunk - 1, 3.0])
+    terms = 40 * int(chunk) if chunk < 100 else 6000
+    index = Steps.index(1.0, np.full(4, float(terms)))
+    stairs = FLOOR(index + starts, chunk, Plain(), None, {})
+    assert isinstance(stairs, Steps)
+    assert stairs.total().tolist() == [sum((j + int(start)) // int(chunk) for j in range(1, terms + 1)) for start in starts]
