@@ -26,7 +26,7 @@ Formula = Callable[..., Any]
 
 
 @lru_cache(maxsize=8192)
-def over_arrays(tree: Tree, moving: frozenset[str]) -> Formula:
+def array_function_of(tree: Tree, moving: frozenset[str]) -> Formula:
     """A formula as a function of arrays, of which the ``moving`` names are some; printed once for all cases."""
     return function(python(tree, (), moving), ARRAYS)
 
@@ -50,7 +50,7 @@ class Formulas:
         made = self._made.get((tree, keys))
         if made is None:
             moving = frozenset(name for name in names(tree) if self.dependence.moves(name, keys))
-            made = self._made[tree, keys] = over_arrays(tree, moving)
+            made = self._made[tree, keys] = array_function_of(tree, moving)
         return made
 
     def named(self, name: str, keys: frozenset[str]) -> Callable[[Arrays], Any]:
