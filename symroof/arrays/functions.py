@@ -162,7 +162,12 @@ def of_largest(e: Arrays, node: Tree, index: Mapping[str, Any], *pairs: tuple[An
         return pairs[chosen[0]][1]()
     result: Any = np.nan
     for i in chosen:
-        value = pairs[i][1]()
+        try:
+            value = pairs[i][1]()
+        except NoValue:
+            if np.all(place == i):
+                raise
+            continue
         _no_steps(value)
         result = np.where(place == i, value, result)
     return e.settled(result, near, node, index) if np.any(near) else result
@@ -199,13 +204,18 @@ def total(e: Arrays, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     if np.all(last < first):  # nothing to add up, whatever a term would be
         result = np.zeros(np.shape(last - first))
     else:
+        index = Steps.index(first, last)
         try:
-            value = body(Steps.index(first, last))
-            result = value.total() if isinstance(value, Steps) else value * np.maximum(last - first + 1, 0.0)
-            result = np.where(last < first, 0.0, result) if np.any(last < first) else result
+            value = body(index)
+            result = value.total() if isinstance(value, Steps) and value.alike(index) else value * np.maximum(last - first + 1, 0.0)
+            if np.any(last < first) and not isinstance(result, Steps):
+                result = np.where(last < first, 0.0, result)
         except NotPolynomial:
             result = _term_by_term(e, body, first, last)
-    return result if np.all(whole) else np.where(whole, result, np.nan)
+    if np.all(whole):
+        return result
+    _no_steps(result)
+    return np.where(whole, result, np.nan)
 
 
 def _term_by_term(e: Arrays, body: Callable[[Any], Any], first: Any, last: Any) -> Any:

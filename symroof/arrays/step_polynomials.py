@@ -58,9 +58,13 @@ class Steps:
         mine, theirs = self._aligned(other)
         return replace(mine, pieces=tuple(of(p, q) for p, q in zip(mine.pieces, theirs.pieces, strict=True)))
 
+    def alike(self, other: Steps) -> bool:
+        """Whether both are of one index; of a sum in a sum there are two."""
+        return self.first is other.first and self.last is other.last
+
     def _aligned(self, other: Steps) -> tuple[Steps, Steps]:
         """Both with the cuts of both."""
-        if self.first is not other.first or self.last is not other.last:
+        if not self.alike(other):
             raise NotPolynomial("two indices at once")
         if len(self.cuts) == len(other.cuts) and all(a is b for a, b in zip(self.cuts, other.cuts, strict=True)):
             return self, other

@@ -189,7 +189,9 @@ class Arrays:
         if not np.any(doubt):
             return result
         inputs = {
-            name: x for name, x in self.inputs.items() if any(self.formulas.dependence.moves(inner, frozenset((name,)), self.keys) for inner in names(node))
+            name: x
+            for name, x in self.inputs.items()
+            if any(self.formulas.dependence.moves(inner, frozenset((name,)), self.keys) for inner in names(node) if inner not in index)
         }
         columns = {**inputs, **index}
         if any(isinstance(x, Steps) for x in columns.values()):

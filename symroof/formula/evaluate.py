@@ -129,7 +129,9 @@ def power(base: Any, exponent: Any) -> Any:
     if isinstance(base, Dual) or isinstance(exponent, Dual):
         return _dual_power(base, exponent)
     if base < 0:
-        raise NoValue("a fractional power of a negative number")
+        if plain != int(plain):
+            raise NoValue("a fractional power of a negative number")
+        return power(-base, plain) * (-1) ** (int(plain) % 2)
     return _rounded(operator.pow, base, plain) or _next_to_nothing(plain * (_log10(base.denominator) - _log10(base.numerator))) if base else base
 
 

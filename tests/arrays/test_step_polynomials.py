@@ -97,6 +97,13 @@ def test_a_sum_inside_a_sum():
     assert found.tolist() == [sum(i * j + max(i, j) for i in range(1, int(x) + 1) for j in range(1, int(y) + 1)) for x, y in zip(a, b, strict=True)]
 
 
+def test_a_sum_whose_terms_move_with_the_sum_around_it_alone():
+    """Three times j, for j up to four, and twice j up to five: by hand."""
+    e = Plain()
+    found = total(e, lambda j: total(e, lambda i: j, 1.0, np.array([3.0, 2.0])), 1.0, np.array([4.0, 5.0]))
+    assert found.tolist() == [3 * (1 + 2 + 3 + 4), 2 * (1 + 2 + 3 + 4 + 5)]
+
+
 @pytest.mark.parametrize("chunk", [49.0, 8192.0, 1000.0])
 def test_stairs_of_long_sums_need_no_loop(chunk):
     """The chunk that each of a few thousand tokens lies in, from four places on: whole numbers of chunks among them."""

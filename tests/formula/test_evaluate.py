@@ -96,6 +96,12 @@ def test_any_formula_has_a_value_or_says_that_it_has_none(shape, first, second, 
         evaluate(tree, Values({"a": Fraction(3), "b": Fraction(3), "i": Fraction(2), "j": Fraction(1)}))
 
 
+@pytest.mark.parametrize(("exponent", "sign"), [(100, 1), (101, -1)])
+def test_a_large_whole_power_of_a_negative_number_has_its_sign(exponent, sign):
+    found = evaluate(parse("(0 - a)**b"), Values({"a": Fraction(3, 2), "b": Fraction(exponent)}))
+    assert abs(found / (sign * Fraction(3, 2) ** exponent) - 1) < Fraction(1, 10**30)
+
+
 def test_a_large_power_stays_affordable():
     """(31/32)**131072 as a fraction has half a million bits; 40 digits are enough."""
     found = evaluate(parse("32*(1 - (31/32)**a)"), Values({"a": Fraction(131072)}))
