@@ -8,6 +8,7 @@ import pytest
 
 FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
 PRINTED = {
+    "expressions.py": ("own nodes, every one", "SymPy, every one, written order"),
     "report.py": ("import sympy", "--help", "validate"),
     "selection.py": ("import sympy", "alone", "together"),
     "solve.py": ("numbers, cold", "symbols, warm", "batch_to_ridge"),
