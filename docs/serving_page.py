@@ -30,7 +30,7 @@ none: tensor-parallel, copies, and a pipeline or attention groups. No rate is ab
 
 WAITING = """## The estimated wait
 
-The wait for the first step of a prompt (`lane_wait`, in `loaded_ttft`) is an estimate: the queue of prompts, `queue: mm1` (the default) or `md1`. A simulated
+The wait for the first step of a prompt (`prefill_queue_wait`, in `loaded_ttft`) is an estimate: the queue of prompts, `queue: mm1` (the default) or `md1`. A simulated
 server (`tests/theory/simulation.py`; {case}), in which requests come at random, waited in the mean:
 
 | scheduling | load | simulated | `mm1` | off | `md1` | off |
@@ -43,7 +43,7 @@ mean inter-token latency and time to first token without its wait are within 1 %
 
 ## The wait for a slot
 
-Before it is read a prompt waits until one of the slots of the batch is free. `slot_wait` estimates that by a queue which all slots serve together (Sakasegawa's
+Before it is read a prompt waits until one of the slots of the batch is free. `admission_wait` estimates that by a queue which all slots serve together (Sakasegawa's
 approximation). `loaded_ttft`, against which targets are held, is without it; `queued_ttft` is with it, and `select` takes as many copies as keep `queued_ttft` within the target.
 Where slots are few and responses long it decides: the same server ({slot_case}) waited in the mean, beside both estimates together,
 
@@ -66,11 +66,11 @@ symroof select --model llama-3.1-8b --prompt 500 --output 200 --set long_share=0
   --among hardware='h100-sxm,l40s' --among instance_devices=1,2 --target ttft='2 s' --target itl='50 ms' --target fleet_price='60 USD/hour'
 ```
 
-In the estimated wait a prompt waits for the rest of whatever is being read, long ones more often than their share (Pollaczek and Khinchine): `mix_lane_wait`.
+In the estimated wait a prompt waits for the rest of whatever is being read, long ones more often than their share (Pollaczek and Khinchine): `mix_prefill_queue_wait`.
 
 ## Percentiles
 
-`sustained_itl`, `loaded_ttft` and `lane_wait` are means, and targets are held against them. The closed forms have no percentile of a server under load: a target on a
+`sustained_itl`, `loaded_ttft` and `prefill_queue_wait` are means, and targets are held against them. The closed forms have no percentile of a server under load: a target on a
 p99 needs room above the mean, or a simulation. `worst_itl` is the longest step that a decoding request waits for.
 
 """

@@ -93,14 +93,14 @@ def test_by_another_quantity_it_is_held_beside_its_inputs():
     assert STUDY.exact(diff(s.decode_time, s.itl)) == 63  # of 64 tokens, the prefill gives the first
 
 
-@pytest.mark.parametrize("name", ["busy_batch", "utilization", "queue_wait"])
+@pytest.mark.parametrize("name", ["steady_batch", "utilization", "queue_wait"])
 def test_what_is_searched_moves_with_what_it_is_searched_for(name):
     assert assert_slope(getattr(s, name), s.arrival_rate, LOADED, rel=1e-5) > 0
     assert_slope(getattr(s, name), s.mem_bandwidth, LOADED, rel=1e-5)
 
 
 def test_a_searched_batch_does_not_move_with_the_batch_that_is_set():
-    assert sr.Study(**LOADED).exact(diff(s.busy_batch, s.batch)) == 0
+    assert sr.Study(**LOADED).exact(diff(s.steady_batch, s.batch)) == 0
 
 
 def test_experts_read_follow_their_curve():

@@ -176,7 +176,7 @@ def test_no_formula_tree_is_public(study):
 SERVER = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
 
 
-@pytest.mark.parametrize("name", ["busy_batch", "disaggregated_batch"])
+@pytest.mark.parametrize("name", ["steady_batch", "disaggregated_batch"])
 def test_what_is_searched_says_the_relation_it_solves(name):
     served = sr.Study(**SERVER)
     relation = served.derive(name).implicit
@@ -195,7 +195,7 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
 
 @pytest.mark.parametrize(
     ("threshold", "why"),
-    [("max_batch_sustained_itl", "which formula chunked_itl follows turns on batch"), ("max_arrival_ttft", "busy_batch is searched for each arrival_rate")],
+    [("max_batch_sustained_itl", "which formula chunked_itl follows turns on batch"), ("max_arrival_ttft", "steady_batch is searched for each arrival_rate")],
 )
 def test_a_crossing_without_a_closed_form_says_why(threshold, why):
     solution = sr.Study(**SERVER, itl_target="10 ms", ttft_target="1 s", chunk=1024).solve(threshold)

@@ -13,7 +13,7 @@ from symroof.theory.case import Case
 BEST = frozenset({"best_batch", "max_goodput"})
 """The quantities that are 0 for this reason."""
 
-HELD = {"held_itl": "itl_target", "held_ttft": "ttft_target"}
+HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
 """What rises with the batch, and the target it is held against."""
 
 

@@ -62,7 +62,7 @@ class Derivation:
         """How the value is worked out where no formula gives it.
 
         >>> from symroof.analysis.study import Study
-        >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("busy_batch").search)[:60]
+        >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
         'the batch at which batch = arrival_rate/dp*response_steps*su'
         """
         return self.answers.case.search(self.name)
@@ -89,7 +89,7 @@ class Derivation:
         >>> from symroof.analysis.study import Study
         >>> import sympy
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=32, arrival_rate=1)
-        >>> relation = study.derive("busy_batch").implicit
+        >>> relation = study.derive("steady_batch").implicit
         >>> bool(abs((relation.lhs - relation.rhs).xreplace(study.values(quantities=True)).doit()) < sympy.Rational(1, 10**12))
         True
         """

@@ -324,7 +324,7 @@ class Study:
         """A quantity of the first case as a SymPy expression in the symbols of :mod:`symroof.symbols`.
 
         Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
-        a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels. What is searched (``busy_batch``, ``best_batch``) has no
+        a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels. What is searched (``steady_batch``, ``best_batch``) has no
         formula and stays a symbol: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` puts numbers
         in within milliseconds, where ``subs`` takes seconds; ``study.exact(expression)`` is faster still.
 

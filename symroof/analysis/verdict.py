@@ -22,7 +22,7 @@ from symroof.theory.case import Case
 from symroof.theory.layout import shapes
 from symroof.units import format_quantity
 
-TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price", "fleet_price": "fleet_price"}
+TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
 """The metric each target is held against: latencies of a server under load, the price of the whole group, and of the fleet."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
@@ -146,7 +146,7 @@ def slots_warning(answers: Answers) -> list[str]:
     slow = answers.slow_end
     if not late_from_arrival(slow) or Fraction(slow.case.value("loaded_ttft")) > slow.targets["ttft"]:
         return []
-    wait, load = (slow.result(name).plain(2) for name in ("slot_wait", LOAD))
+    wait, load = (slow.result(name).plain(2) for name in ("admission_wait", LOAD))
     where = "at the slow end of what was measured " if slow is not answers else ""
     return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT does not include: with it the target is missed"]
 
@@ -164,7 +164,7 @@ def endless(target: str, case: Case) -> bool:
     return False
 
 
-LANES = "lane_utilization(batch = busy_batch, step_budget = step_budget)"
+LANES = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budget)"
 """The load of those that read the prompts, at the requests that decode at the arrival rate and the budget of the case: that of the wait in a TTFT."""
 
 
@@ -175,7 +175,7 @@ def _load_check(answers: Answers) -> list[TargetCheck]:
         return []
     if Fraction(load.value) < 1 and endless("ttft", answers.case):
         with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
-            load = answers.formula(parse(LANES), answers.case.theory.symbol("lane_utilization"), timed=False)
+            load = answers.formula(parse(LANES), answers.case.theory.symbol("prefill_slot_utilization"), timed=False)
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 

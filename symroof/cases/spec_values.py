@@ -41,7 +41,7 @@ class Given:
     measured: bool = False
 
 
-COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "prompt_pieces", "group_pieces")
+COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "prompt_chunks", "group_chunks")
 """Names that sums run up to: between whole numbers the sums have no value."""
 
 

@@ -23,7 +23,7 @@ COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mt
 
 DIVISORS: dict[str, dict[str, str]] = {
     "device": {name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
-    | dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "group_price", "free_memory", "usable_memory"), "instance_devices")
+    | dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "instance_price", "free_memory", "usable_memory"), "instance_devices")
     | {"fleet_price": "devices"},
     "request": dict.fromkeys((*CACHE, *RATES, "decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device", "state_bytes"), "batch")
     | dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch")

@@ -18,7 +18,7 @@ QUANTITIES_BY_NAME = {
     "decode_throughput": "Output throughput of the batch", "response_time": "Response time", "cost_per_mtok": "Cost per million output tokens",
     "cost_per_mtok_at_rate": "Cost per million output tokens at the arrival rate",
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
-    "group_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
+    "instance_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
 OF_A_COPY = frozenset({"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"})
 """What one copy of the model holds or gives, however many stand beside it."""

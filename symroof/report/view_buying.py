@@ -93,7 +93,7 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
         "per million tokens": shown(run, "cost_per_mtok_at_rate"),
         "load": shown(run, LOAD),
         "ttft": shown(run, "loaded_ttft"),
-        "wait for a slot": shown(run, "slot_wait"),
+        "wait for a slot": shown(run, "admission_wait"),
         "itl": shown(run, "sustained_itl"),
         **dict(zip(BORNE.values(), _borne(run), strict=True)),
     }

@@ -13,9 +13,9 @@ from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
-    "memory_bytes", "usable_memory", "sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
+    "memory_bytes", "usable_memory", "sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
     "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_request", "devices", "fleet_price",
-    "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "group_price",
+    "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "instance_price",
 )  # fmt: skip
 """The quantities of each run."""
 

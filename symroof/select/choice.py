@@ -43,7 +43,7 @@ ORDERS = {
     "rate": ("sustained_throughput_per_device", True),
     "ttft": ("loaded_ttft", False),
     "itl": ("sustained_itl", False),
-    "price": ("group_price", False),
+    "price": ("instance_price", False),
     "fleet": ("fleet_price", False),
 }
 """What the configurations can be sorted by, by the word for it."""

@@ -26,13 +26,13 @@ Function = Callable[..., dict[str, Array]]
 """Quantities by batch and copies, at the slow end of the efficiencies unless other numbers are asked for."""
 
 VALUES = (
-    "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "group_price", "fleet_price",
+    "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "instance_price", "fleet_price",
     "memory_bytes_per_device",
 )  # fmt: skip
 """What configurations are compared by, beside the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
-UNQUEUED = tuple(("sustained_itl", reading, "queue_time") for reading in ("reading_time", "mix_reading_time"))
+UNQUEUED = tuple(("sustained_itl", reading, "queue_time") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane; of requests that are alike, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")

@@ -132,7 +132,7 @@ class Quantization(Spec):
         bit = parse_unit("bit").dimension
         settings = {"weight_bits": self.bits.value, "scale_bits": _value(self.scale_bits)}
         shared = [(name, Num(value, bit)) for name, value in settings.items()] + [("scale_group", Num(Fraction(self.scale_group)))]
-        wide = ("kept_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
+        wide = ("unquantized_bytes_per_param", Num(self.kept_bits.value, parse_unit("byte/parameter").dimension))
         each = [(f"{WIDTH}.{operator}", Num(value, wide[1].dimension)) for operator, value in (own or {}).items()]
         return Width(self.method, parse("quantized_bytes_per_param"), self.format, (*shared, wide, *each), self.compute)
 

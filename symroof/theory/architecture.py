@@ -84,7 +84,7 @@ class Architecture:
     ``narrow_embedding``: tables of their own width, projected to the residual's and back. ``more_embeddings``: rows of the
     input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
     residual is copied before the layers and merged after them.
-    ``kept`` are the operators whose matrices are stored at ``kept_bytes_per_param`` where the others are quantized; None where
+    ``kept`` are the operators whose matrices are stored at ``unquantized_bytes_per_param`` where the others are quantized; None where
     all parameters have one width. ``widths`` are those with a width of their own (``weight_bytes_per_param.down``).
     """
 

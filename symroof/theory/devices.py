@@ -101,7 +101,7 @@ class Devices:
     def resident(self) -> Iterator[tuple[str, Tree]]:
         """Weights, cache and states of the device."""
         if self._copies:
-            yield "copied_weight_bytes", stored_bytes(self._copies)
+            yield "replicated_weight_bytes", stored_bytes(self._copies)
         yield "weight_bytes_per_device", self._weights()
         yield "kv_cache_bytes_per_device", self._cache()
         yield "state_bytes_per_device", self._state()
@@ -113,7 +113,7 @@ class Devices:
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
         if not self._copies:
             return build.add(build.div(build.sub(Name("weight_bytes"), whole), self.even), own)
-        copied = Name("copied_weight_bytes")
+        copied = Name("replicated_weight_bytes")
         return build.add(build.div(build.sub(Name("weight_bytes"), build.add(copied, whole)), self.even), own, copied)
 
     @cached_property

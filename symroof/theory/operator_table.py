@@ -26,7 +26,7 @@ GATHERED = ("layer_inputs", "positions")
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
 REACH_SYMBOL = {"window": "window", "chunk": "chunk_size"}
-WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "kept_bytes_per_param"
+WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ DEVICE = referenced(
     _q("device", "gemm_bytes", "Q_g", "byte", "bytes of one matrix product: the matrix once, rows in and out once",
        f"{GEMM['weights']} + gemm_m*{GEMM['activations']}", reference=source.GEMM_GUIDE),
     _q("device", "gemm_intensity", "I_g", "FLOP/byte", "intensity of one matrix product", "gemm_flops/gemm_bytes", reference=source.GEMM_GUIDE),
-    _q("device", "group_price", "p_g", "USD/s", "price of the devices of one instance", "price*instance_devices", written_in="USD/hour", reference=source.DEFINITION),
+    _q("device", "instance_price", "p_g", "USD/s", "price of the devices of one instance", "price*instance_devices", written_in="USD/hour", reference=source.DEFINITION),
 )  # fmt: skip
 
 MODEL = referenced(
@@ -84,7 +84,7 @@ MEMORY = referenced(
         "paged": "kv_cache_bytes(context = ceil(peak_context/block_size)*block_size)",
         "unified": "batch*peak_context*kv_bytes_per_token",
     }),
-    _q("memory", "copied_weight_bytes", "W_c", "byte", "resident weights replicated on each of the tp devices: norms, routers, latent projections", reference=source.MEGATRON),
+    _q("memory", "replicated_weight_bytes", "W_c", "byte", "resident weights replicated on each of the tp devices: norms, routers, latent projections", reference=source.MEGATRON),
     _q("memory", "weight_bytes_per_device", "W_1", "byte", "resident weights on the fullest device, replicated ones included", reference=source.MEGATRON),
     _q("memory", "kv_cache_bytes_per_device", r"\mathrm{KV}_1", "byte", "cache on the fullest device at the context; heads are replicated where there are more devices than heads, and a latent cache always is", reference=source.POPE),
     _q("memory", "state_bytes_per_device", r"\Psi_1", "byte", "recurrent states on the fullest device"),
@@ -163,7 +163,7 @@ RATE = referenced(
     _q("rate", "decode_throughput_per_device", r"X^1_{\mathrm{decode}}", "token/s", "output tokens per second of the whole batch, for each device of the instance", "decode_throughput/instance_devices"),
     _q("rate", "user_rate", r"X_{\mathrm{user}}", "token/s", "output tokens per second of one user", "1/itl", reference=source.METRICS),
     _q("rate", "request_throughput", r"X_{\mathrm{request}}", "request/s", "responses per second while decoding", "decode_throughput/output", reference=source.METRICS),
-    _q("rate", "phase_ratio", r"r_{p/d}", "", "prefill rate over decode rate, token for token", "prefill_throughput/decode_throughput"),
+    _q("rate", "prefill_decode_ratio", r"r_{p/d}", "", "prefill rate over decode rate, token for token", "prefill_throughput/decode_throughput"),
     _q("rate", "prefill_mfu", r"\mathrm{MFU}_{\mathrm{prefill}}", "", "achieved share of peak compute in the prefill", "prefill_flops/(prefill_time*instance_devices*peak_flops)", reference=source.PALM),
     _q("rate", "prefill_mbu", r"\mathrm{MBU}_{\mathrm{prefill}}", "", "achieved share of peak bandwidth in the prefill", "prefill_bytes/(prefill_time*instance_devices*mem_bandwidth)", reference=source.MBU),
     _q("rate", "decode_mfu", r"\mathrm{MFU}_{\mathrm{decode}}", "", "achieved share of peak compute in a decode step", "decode_flops/(itl*instance_devices*peak_flops)", reference=source.PALM),

@@ -68,7 +68,7 @@ STEPS = (
     Step(
         "loaded",
         (
-            Segment("piece_prompts", "piece", "piece_past", "prompt", rows="piece_rows", shared=True),
+            Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True),
             Segment("batch", "1", "loaded_context - 1", spread=True),
         ),
     ),

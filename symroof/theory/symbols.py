@@ -106,7 +106,7 @@ ARCHITECTURE = (
 
 PRECISION = (
     _symbol("weight_bytes_per_param", "b_w", "byte/parameter", "bytes of one weight", "2"),
-    _symbol("kept_bytes_per_param", "b_k", "byte/parameter", "bytes of a parameter that a quantized checkpoint keeps wide", "2"),
+    _symbol("unquantized_bytes_per_param", "b_k", "byte/parameter", "bytes of a parameter that a quantized checkpoint keeps wide", "2"),
     _symbol("kv_bytes_per_element", "b_{kv}", "byte", "bytes of one cached key or value element", "2"),
     _symbol("state_bytes_per_element", "b_s", "byte", "bytes of one element that a recurrence carries from token to token", "4"),
     _symbol("act_bytes_per_element", "b_a", "byte", "bytes of one activation element", "2"),

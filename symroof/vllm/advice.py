@@ -20,9 +20,9 @@ from symroof.vllm.served_case import Served, own_requests, whole_power
 MOST_DEVICES = 64
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
-    "sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
+    "sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
-AT_WORK = frozenset({"sustained_itl", "paced_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
+AT_WORK = frozenset({"sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
 """The facts that stand on the budgets of all ranks; a step that takes one chunk along, on that of its own rank."""
 GIVES = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
 """What the recommended line gives, of as many copies as the arrival rate asks for."""
@@ -213,7 +213,7 @@ def _in_time(sequences: Advice, study: Study) -> tuple[Advice, Study]:
 
 def _on_their_way(study: Study, batch: int) -> str:
     """How many of so many requests decode: prompts on their way hold cache too."""
-    steps, pieces = (study.first.get(name) for name in ("response_steps", "prompt_pieces"))
+    steps, pieces = (study.first.get(name) for name in ("response_steps", "prompt_chunks"))
     if steps is None or pieces is None or not steps.value:
         return ""
     decoding = Fraction(batch) * Fraction(steps.value) / (Fraction(steps.value) + Fraction(pieces.value))

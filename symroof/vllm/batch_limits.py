@@ -13,7 +13,7 @@ from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.theory.thresholds import THRESHOLDS
 
-PACE, PACE_OF_RANKS = (f"mixed_time(chunk = {chunk}) = itl_target" for chunk in ("paced_chunk", "paced_chunk/attention_dp"))
+PACE, PACE_OF_RANKS = (f"mixed_time(chunk = {chunk}) = itl_target" for chunk in ("even_chunk", "even_chunk/attention_dp"))
 """In a steady state a step reads as many prompts as it ends responses, what is not in the prefix cache of each; shared out over the ranks."""
 
 

@@ -67,10 +67,10 @@ WHOLE = [
 ]  # fmt: skip
 
 RATIO = [
-    row("equal efficiencies: R b_w/2", "phase_ratio", "295.3", **B70, **H100, prompt=4096, assume=WEIGHTS),
-    row("the essay's 300x, to one digit", lambda s: s.exact("phase_ratio") / 100, "3", **B70, **H100, prompt=4096, assume=WEIGHTS),
-    row("the blog post's 100x needs eta_c/eta_m = 0.339", "phase_ratio", "100", **B70, **H100, prompt=4096, mfu=0.339, assume=WEIGHTS),
-    row("independent of P", "phase_ratio", "295.3", **B8, **H100, prompt=4096, assume=WEIGHTS),
+    row("equal efficiencies: R b_w/2", "prefill_decode_ratio", "295.3", **B70, **H100, prompt=4096, assume=WEIGHTS),
+    row("the essay's 300x, to one digit", lambda s: s.exact("prefill_decode_ratio") / 100, "3", **B70, **H100, prompt=4096, assume=WEIGHTS),
+    row("the blog post's 100x needs eta_c/eta_m = 0.339", "prefill_decode_ratio", "100", **B70, **H100, prompt=4096, mfu=0.339, assume=WEIGHTS),
+    row("independent of P", "prefill_decode_ratio", "295.3", **B8, **H100, prompt=4096, assume=WEIGHTS),
 ]
 
 HEADS = [

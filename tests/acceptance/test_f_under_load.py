@@ -33,7 +33,7 @@ def step(tokens):
 DEPLOYMENTS = [
     row("a decode step", "loaded_decode_time", "42.122 ms", **under()),
     row("a prefill", "prefill_time", "292.20 ms", **under()),
-    row("paced: prompt tokens of a step", "paced_chunk", "514.01", **under()),
+    row("paced: prompt tokens of a step", "even_chunk", "514.01", **under()),
     row("paced: a step", "sustained_itl", "82.468 ms", **under()),
     row("paced: tokens", "sustained_throughput", "779.1 tok/s", **under()),
     row("paced: cost", "cost_per_mtok", "0.8913 USD", **under()),
@@ -108,7 +108,7 @@ def test_degrees_share_out_requests_of_a_step():
 def test_the_busy_batch_is_its_own_arrivals(rate):
     """Little's law, by putting it in: a rate times the time that its own batch takes."""
     case = Study(**under(chunk=2048, arrival_rate=f"{rate} request/s")).first.case
-    busy = case.value("busy_batch")
+    busy = case.value("steady_batch")
     there = case.changed({"batch": busy}).value("sustained_itl")
     assert float(Fraction(rate) * 255 * there) == pytest.approx(float(busy), rel=1e-20)
     assert 0 < busy < 64
@@ -118,7 +118,7 @@ def test_the_busy_batch_is_its_own_arrivals(rate):
 def test_a_paced_server_reads_prompts_at_the_pace_of_its_slots(rate):
     """64 slots take 514.01 prompt tokens a step along, however few of them are busy: three such pieces of a prompt and a rest; the wait is that of M/M/1."""
     case = Study(**under(arrival_rate=f"{float(rate)} request/s")).first.case
-    busy = case.value("busy_batch")
+    busy = case.value("steady_batch")
     assert float(busy) == pytest.approx(float(rate * 255 * step(busy + busy * Fraction(2048, 255))), rel=1e-12)
     pace = Fraction(64 * 2048, 255)
     service = 3 * step(pace + busy) + step(2048 - 3 * pace + busy)
@@ -277,9 +277,9 @@ def test_a_group_of_attention_reads_a_prompt_of_its_own_with_its_share_of_the_bu
     assert study.exact("sustained_itl") < study.exact("worst_itl")
     layers, head = 80 * 855_638_016, 128_256 * 8192  # a row of logits for each request that decodes, and for the piece
     reading = sum(2 * max(Fraction(layers * (piece + 32) + head * 33, F), Fraction(layers + head, BETA)) for piece in steps)
-    assert float(study.exact("reading_time")) == pytest.approx(float(reading), rel=1e-6)
-    assert float(study.exact("lane_utilization")) == pytest.approx(float(reading / 2), rel=1e-6)
-    assert study.exact("reading_time") > Study(**{**case, "assume": counting, "prefill_batch": 1}).exact("prefill_time")
+    assert float(study.exact("prompt_prefill_time")) == pytest.approx(float(reading), rel=1e-6)
+    assert float(study.exact("prefill_slot_utilization")) == pytest.approx(float(reading / 2), rel=1e-6)
+    assert study.exact("prompt_prefill_time") > Study(**{**case, "assume": counting, "prefill_batch": 1}).exact("prefill_time")
 
 
 def test_all_reduces_at_work_are_of_all_tokens_of_the_step():
@@ -301,5 +301,5 @@ def test_a_pipeline_at_work_takes_its_slowest_stage_twice():
 
 def test_a_prompt_just_over_the_budget_holds_its_lane_for_a_full_step_and_a_short_one():
     study = Study(**under(chunk=2048, prompt=2049, arrival_rate="1 request/s"))
-    assert study.exact("lane_time") == study.exact("reading_time") == step(2112) + step(65)
-    assert study.exact("lane_utilization") == step(2112) + D
+    assert study.exact("prefill_slot_time") == study.exact("prompt_prefill_time") == step(2112) + step(65)
+    assert study.exact("prefill_slot_utilization") == step(2112) + D

@@ -20,7 +20,7 @@ COST = [
     row("p/(3600 X) a token", "decode_cost_per_mtok", Fraction(10**6, 3600) * STEP / 32, **ON, batch=32, price="1 USD/hour"),
     row("twice the rate, half the cost", "decode_cost_per_mtok", 2, {"batch": 64}, **ON, batch=32, price="1 USD/hour"),
     row("two stages cost twice", "decode_cost_per_mtok", Fraction(2 * 10**6, 3600) * (STEP + Fraction(16_384, 450 * 10**9)), **ON, pp=2, price="1 USD/hour"),
-    row("eight devices, 1 USD an hour each", "group_price", Fraction(8, 3600), **ON, tp=4, pp=2, price="1 USD/hour"),
+    row("eight devices, 1 USD an hour each", "instance_price", Fraction(8, 3600), **ON, tp=4, pp=2, price="1 USD/hour"),
     row("one of two stages, 16 requests in each", "decode_throughput_per_device", Fraction(32, 2) / (STEP + Fraction(16_384 * 16, 450 * 10**9)), **ON, batch=32, pp=2),
     row("a million prompt tokens", "cost_per_mtok_input", Fraction(10**6, 3600) * Fraction(2 * 70, 989_400), **ON, prompt=4096, price="1 USD/hour"),
     # a step of 32 tokens and their share of prompts, 32*4096/255, is limited by compute: 255 of them a response, 32 responses in each

@@ -94,7 +94,7 @@ def test_first_tokens_and_memory_of_two_kinds_that_are_alike(scheduling, queue, 
     }
     case |= {"assume": {"scheduling": scheduling, "queue": queue}, "prompt": 2048, "output": 256}
     mix, alone = Study(**case, long_share=0.4, long_prompt=2048, long_output=256), Study(**case)
-    for name in ("loaded_ttft", "worst_itl", "busy_batch", "peak_context", "paced_itl"):
+    for name in ("loaded_ttft", "worst_itl", "steady_batch", "peak_context", "even_prefill_itl"):
         assert float(mix.exact(f"mix_{name}")) == pytest.approx(float(alone.exact(name)), rel=1e-9), name
 
 
@@ -104,14 +104,14 @@ def test_the_wait_in_a_lane_that_long_prompts_stand_in_too(queue, half):
     rate, mean = Fraction(1), (3 * prefill(2048) + prefill(4096)) / 4
     square = (3 * prefill(2048) ** 2 + prefill(4096) ** 2) / 4
     study = under(assume={"detail": "weights", "scheduling": "exclusive", "queue": queue}, arrival_rate="1 request/s")
-    assert study.exact("mix_lane_wait") == rate * square / (half * (1 - rate * mean))
-    assert study.exact("mix_loaded_ttft") == study.exact("mix_lane_wait") + mean
+    assert study.exact("mix_prefill_queue_wait") == rate * square / (half * (1 - rate * mean))
+    assert study.exact("mix_loaded_ttft") == study.exact("mix_prefill_queue_wait") + mean
 
 
 def test_first_tokens_of_either_kind_wait_alike_and_are_read_apart():
     """Prefills alone take 292 ms and, of 4,096 tokens, 584 ms; the wait is that of the lane they share."""
     study = under(assume={"detail": "weights", "scheduling": "exclusive"}, arrival_rate="1 request/s")
-    wait = study.exact("mix_lane_wait")
+    wait = study.exact("mix_prefill_queue_wait")
     assert study.exact("mix_own_ttft") == wait + prefill(2048)
     assert study.exact("mix_long_ttft") == wait + prefill(4096)
     assert study.exact("mix_loaded_ttft") == (3 * study.exact("mix_own_ttft") + study.exact("mix_long_ttft")) / 4

@@ -13,7 +13,7 @@ SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128
     ("more", "equation", "unknown", "why"),
     [
         ({"chunk": 256, "itl_target": "1 ms"}, "max_batch_sustained_itl", None, "which formula chunked_itl follows turns on batch"),
-        ({"arrival_rate": "1 request/s", "ttft_target": "1 s"}, "max_arrival_ttft", None, "busy_batch is searched for each arrival_rate"),
+        ({"arrival_rate": "1 request/s", "ttft_target": "1 s"}, "max_arrival_ttft", None, "steady_batch is searched for each arrival_rate"),
         ({}, "exp(batch/10) = batch + 2", "batch", "batch is an argument of exp()"),
         ({}, "2**(batch/4) = batch + 2", "batch", "batch stands in an exponent"),
         ({}, "batch**3 = 30", "batch", "no closed form of readable size exists"),
@@ -27,13 +27,13 @@ def test_why_an_answer_is_a_number(more, equation, unknown, why):
 def test_the_relation_of_what_is_searched():
     """The least batch that the arrivals keep busy, at most that of the case; the largest that meets both targets; a formula has none."""
     answers = Study(**SERVED, arrival_rate="1 request/s", itl_target="1 ms").first
-    busy = "arrival_rate/dp*response_steps*sustained_itl(batch = busy_batch)"
-    assert text(implicit("busy_batch", answers)) == f"busy_batch = min({busy}, batch)"
+    busy = "arrival_rate/dp*response_steps*sustained_itl(batch = steady_batch)"
+    assert text(implicit("steady_batch", answers)) == f"steady_batch = min({busy}, batch)"
     assert text(implicit("best_batch", answers)) == "meets_itl(batch = best_batch)*meets_ttft(batch = best_batch) = 1"
     assert implicit("itl", answers) is None
-    derivation = Study(**SERVED, arrival_rate="1 request/s").derive("busy_batch")
-    assert derivation.implicit_text == f"busy_batch = min({busy}, batch)"
-    assert [step.symbol.name for step in derivation.steps] == ["busy_batch"]
+    derivation = Study(**SERVED, arrival_rate="1 request/s").derive("steady_batch")
+    assert derivation.implicit_text == f"steady_batch = min({busy}, batch)"
+    assert [step.symbol.name for step in derivation.steps] == ["steady_batch"]
     plain = Study(**SERVED).derive("itl")
     assert (plain.implicit, plain.implicit_text, plain.search) == (None, "", None)
     assert "implicit" not in plain.as_json() and derivation.as_json()["implicit"]["text"] == derivation.implicit_text

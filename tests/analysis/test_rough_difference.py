@@ -38,7 +38,7 @@ def test_left_less_right(plain):
 
 
 def test_where_there_is_no_value_nothing_is_shown(plain):
-    for relation in ("decode_compute_time = itl_target", "group_price = 1 USD/hour"):
+    for relation in ("decode_compute_time = itl_target", "instance_price = 1 USD/hour"):
         assert all(map(math.isnan, at(RoughDifferences.of("batch", plain), "batch", [1, 2, 3], plain.case, parse(relation))))
     (pole, beside) = at(RoughDifferences.of("batch", plain), "batch", [2, 3], plain.case, parse("1/(batch - 2) = 0"))
     assert math.isnan(pole) and beside == 1

@@ -29,7 +29,7 @@ TABLES = {  # what the case has beside, the quantity -> elasticities, the arms t
     "a truth": ({}, "decode_bound", {}, ()),
     "bytes have no arms": ({}, "decode_bytes", {"params": 1, "weight_bytes_per_param": 1}, ()),
     # one request a second, 19 steps of 10 ms each
-    "what is searched": ({"output": 20, "batch": 5, "arrival_rate": "1 request/s"}, "busy_batch", {
+    "what is searched": ({"output": 20, "batch": 5, "arrival_rate": "1 request/s"}, "steady_batch", {
         "output": Fraction(20, 19), "arrival_rate": 1, **OF_MEMORY,
     }, ("loaded_memory_time",)),
 }  # fmt: skip
@@ -49,7 +49,7 @@ def test_elasticities_by_hand(label):
 def test_what_is_searched_has_no_formula_of_its_own():
     """Its elasticity is a number: how the batch at which requests come as fast as they go moves no formula says, for it or for what rests on it."""
     answers = Study(**CASE, output=20, batch=5, arrival_rate="1 request/s").first
-    assert {e.text for e in elasticities("busy_batch", answers)} == {None}
+    assert {e.text for e in elasticities("steady_batch", answers)} == {None}
     apart = Study("gpt2", "h100-sxm", prompt=1000, output=20, batch=5, prefill_devices=2, assume={"scheduling": "disaggregated"}).first
     for quantity in ("disaggregated_batch", "sustained_itl"):
         (batch,) = [e for e in elasticities(quantity, apart) if e.symbol.name == "batch"]
@@ -83,7 +83,7 @@ def test_elasticities_in_sympy():
     (batch,) = elasticities("mine", Study(batch=5).define("mine", "3*batch + 2").first)
     symbol = sympy.Symbol("batch", positive=True)
     assert batch.sympy.subs(dict.fromkeys(batch.sympy.free_symbols, symbol)) == 3 * symbol / (3 * symbol + 2)
-    assert [e.sympy for e in elasticities("busy_batch", Study(**CASE, output=20, batch=5, arrival_rate="1 request/s").first)] == [None] * 6
+    assert [e.sympy for e in elasticities("steady_batch", Study(**CASE, output=20, batch=5, arrival_rate="1 request/s").first)] == [None] * 6
 
 
 def test_an_overhead_within_a_range():

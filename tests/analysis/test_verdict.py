@@ -125,7 +125,7 @@ def test_the_load_of_prompts_is_that_of_the_wait():
     """The pieces are those of the case, of 16 responses at a time, however few the arrivals keep busy: the wait grows without end exactly where their load is one."""
     case = {**STEPS, "peak_flops": "300 TFLOP/s", "prompt": 500, "batch": 16, "targets": {"ttft": "1000 s"}}
     (check,) = target_checks(Study(**case, arrival_rate="28 request/s").first)
-    busy, budget = (Study(**case, arrival_rate="28 request/s").exact(name) for name in ("busy_batch", "step_budget"))
+    busy, budget = (Study(**case, arrival_rate="28 request/s").exact(name) for name in ("steady_batch", "step_budget"))
     assert budget == Fraction(16 * 500, 19)
     pieces = (budget + busy, 500 - budget + busy)  # tokens of both steps; below 150 a step takes the 10 ms of the weights
     assert check.metric.value == 28 * sum(max(piece * Fraction(2 * 10**10, 300 * 10**12), Fraction(1, 100)) for piece in pieces)

@@ -38,7 +38,7 @@ def test_replicas_for_an_arrival_rate_are_not_devices():
     assert solution.symbol.unit == "device"
 
 
-WAITS = ("queue_wait", "queue_wait_quantile", "lane_wait", "slot_wait", "mix_lane_wait", "mix_slot_wait")
+WAITS = ("queue_wait", "queue_wait_quantile", "prefill_queue_wait", "admission_wait", "mix_prefill_queue_wait", "mix_admission_wait")
 
 
 @pytest.mark.parametrize("name", WAITS)
@@ -54,7 +54,7 @@ def test_an_estimated_wait_below_a_nanosecond_is_none_for_people_and_exact_for_p
     [("1e-15", "2e-12", "0 s"), ("1e-15", "2e-9", "0 s (0 s to 2 ns)"), ("1e-15", "1e-9", "0 s (0 s to 1 ns)")],
 )
 def test_a_range_of_waits_is_written_where_its_end_is_one(low, high, text):
-    result = Result(QUANTITIES["slot_wait"], Fraction("5e-13"), Fraction(low), Fraction(high))
+    result = Result(QUANTITIES["admission_wait"], Fraction("5e-13"), Fraction(low), Fraction(high))
     assert result.plain() == text
     assert result.as_json()["high"] == float(high)
 
@@ -65,6 +65,6 @@ def test_other_times_are_written_however_short():
 
 
 def test_the_wait_of_an_idle_server_is_none_in_tables_and_exact_beside():
-    wait = Study(**SERVED, arrival_rate="0.001/s").result("slot_wait")
+    wait = Study(**SERVED, arrival_rate="0.001/s").result("admission_wait")
     assert 0 < wait.value < Fraction(1, 10**9)
     assert wait.text() == "0 s"

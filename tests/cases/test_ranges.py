@@ -147,7 +147,7 @@ def test_labels_and_truths_are_those_that_occur(study):
 def test_a_range_that_begins_where_only_exact_sums_have_a_value():
     """A prompt read token by token takes more steps than floats add up: the range of a time once stood still at its first chunk."""
     answers = Study("gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41").first
-    for name in ("chunked_ttft", "prompt_steps_time", "pieces_time", "loaded_ttft"):
+    for name in ("chunked_ttft", "prompt_steps_time", "chunk_added_time", "loaded_ttft"):
         values = [value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)]
         result = answers.result(name)
         assert (result.low, result.high) == (min(values), max(values)) and result.low < result.high
@@ -157,8 +157,8 @@ def test_a_rate_that_keeps_less_than_a_request_busy():
     """At such a batch other arms win than from one request on, where nothing moves with the bandwidth."""
     case = {"prompt": 30000, "output": 2, "batch": 100, "tp": 8, "arrival_rate": "0.2/s", "chunk": 2000}
     answers = Study("mistral-7b-v0.1", "h200", **case, mbu="0.3..0.9").first
-    result = answers.result("busy_batch")
-    ends = [Study("mistral-7b-v0.1", "h200", **case, mbu=mbu).value("busy_batch") for mbu in ("0.3", "0.9")]
+    result = answers.result("steady_batch")
+    ends = [Study("mistral-7b-v0.1", "h200", **case, mbu=mbu).value("steady_batch") for mbu in ("0.3", "0.9")]
     assert (float(result.high), float(result.low)) == pytest.approx(ends) and ends[0] == pytest.approx(3 * ends[1], rel=0.01)
 
 
@@ -206,7 +206,7 @@ def test_the_best_batch_and_the_last_piece_of_a_prompt_have_their_ends_at_corner
     """Only the MFU is a range in the study: all that it moves is fastest at one end, also where prompts are cut into pieces as long as the batch allows."""
     for answers in Study.load(data_folder("specs") / "studies" / "llama-3-70b-chat.yaml").cases:
         ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(1, 2), Fraction(7, 10))]
-        for name in ("best_batch", "max_goodput", "reading_time", "sustained_requests"):
+        for name in ("best_batch", "max_goodput", "prompt_prefill_time", "sustained_requests"):
             values = [end.value(name) for end in ends]
             assert span(answers.ranges, name) == (min(values), max(values)), name
 
@@ -230,9 +230,9 @@ def corners_of(answers):
 def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are():
     """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
     bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
-    values = [float(bound.changed({"batch": Fraction(batch)}).value("busy_batch")) for batch in (2, 3, 8, 64)]
+    values = [float(bound.changed({"batch": Fraction(batch)}).value("steady_batch")) for batch in (2, 3, 8, 64)]
     assert values == sorted(values) and values[-1] < 2
-    assert [*map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "busy_batch"))] == [values[0], values[-1]]
+    assert [*map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "steady_batch"))] == [values[0], values[-1]]
 
 
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])
@@ -244,7 +244,7 @@ def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
     )  # fmt: skip
     (answers,) = study.cases
     ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(2, 5), Fraction(7, 10))]
-    assert not ends[0].changed({"batch": Fraction(1)}).known("held_ttft")
+    assert not ends[0].changed({"batch": Fraction(1)}).known("judged_ttft")
     for name in asked:
         assert span(answers.ranges, name) == tuple(end.value(name) for end in ends), name
 

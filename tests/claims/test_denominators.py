@@ -31,7 +31,7 @@ BY_HAND = {
         "prefill_time": 41 - 13, "energy_per_request": 29, "cost_per_request": 29, "decode_time": WHOLE / 31,  # a step lasts tpot
     },
     "head": dict.fromkeys((*CACHE, *OF_A_TOKEN), 17),
-    "device": {**dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "group_price", "free_memory", "usable_memory"), 19), "fleet_price": 23},
+    "device": {**dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "instance_price", "free_memory", "usable_memory"), 19), "fleet_price": 23},
 }  # fmt: skip
 """By how much the whole is divided."""
 

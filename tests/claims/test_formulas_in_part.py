@@ -55,7 +55,7 @@ def test_heads_that_no_more_devices_divide_are_a_condition():
 
 @pytest.mark.parametrize(
     ("quantity", "formula"),
-    [("weight_bytes_per_device", "weight_bytes/tp"), ("devices", "tp*pp*dp"), ("group_price", "price*tp"), ("fleet_price", "price*tp*dp")],
+    [("weight_bytes_per_device", "weight_bytes/tp"), ("devices", "tp*pp*dp"), ("instance_price", "price*tp"), ("fleet_price", "price*tp*dp")],
 )
 def test_a_formula_over_degrees_is_about_any_number_of_devices(quantity, formula):
     assert judged(quantity, formula).verdict == "exact"
@@ -64,8 +64,8 @@ def test_a_formula_over_degrees_is_about_any_number_of_devices(quantity, formula
 
 def test_a_degree_that_the_claim_sets_is_that():
     assert judged("devices", "tp*pp*dp", tp=2, pp=1, dp=1).verdict == "exact"
-    assert judged("group_price", "price", tp=2).verdict == "wrong"
-    assert judged("group_price", "price", tp=1).verdict == "exact"
+    assert judged("instance_price", "price", tp=2).verdict == "wrong"
+    assert judged("instance_price", "price", tp=1).verdict == "exact"
 
 
 def test_where_algebra_tells_nothing_numbers_of_the_case_do():

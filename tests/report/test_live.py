@@ -35,7 +35,7 @@ SECTION = '<% import "verdict.j2" as said with context %><% include "live/sectio
 INPUTS = ("batch", "prompt", "output", "tp", "mfu", "mbu")
 ASKED = ("memory_bytes", "usable_memory", "concurrency", "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok", "effective_ridge")
 ALONE = ("memory_bytes", "ttft", "itl_last", "response_time", "decode_throughput", "decode_intensity")
-SEARCHED = ("memory_bytes", "disaggregated_batch", "busy_batch", "loaded_ttft", "sustained_itl", "load")
+SEARCHED = ("memory_bytes", "disaggregated_batch", "steady_batch", "loaded_ttft", "sustained_itl", "load")
 POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
 HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
 UNITS = ["memory_bytes", "sustained_itl", "sustained_throughput", "cost_per_mtok"]

@@ -120,8 +120,10 @@ def test_prompts_that_pile_up_while_responses_keep_up_are_overload(piling_up):
     late = piling_up(float(capacity * (1 - Fraction(1, 10**7))))
     assert late.case.value("load") < 1
     assert late.get("loaded_ttft") is None
-    reading = late.case.changed({"batch": late.case.value("busy_batch")})
-    assert late.case.value("arrival_rate") * reading.value("reading_time") >= reading.value("lanes")  # Little: more prompts at once than are read at once
+    reading = late.case.changed({"batch": late.case.value("steady_batch")})
+    assert late.case.value("arrival_rate") * reading.value("prompt_prefill_time") >= reading.value(
+        "prefill_slots"
+    )  # Little: more prompts at once than are read at once
     assert (overloaded(late), findings(late)) == (True, ["load_missed"])
     assert not findings(piling_up(float(capacity / 2)))
 

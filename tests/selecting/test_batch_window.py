@@ -9,7 +9,7 @@ from symroof.cases.case_results import Answers
 from symroof.select.batch_window import window
 from symroof.select.choice import select
 
-METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "group_price"}
+METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price"}
 
 
 def passes(case, targets, batch):

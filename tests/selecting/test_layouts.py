@@ -49,7 +49,7 @@ def test_one_prefill_device_of_three_that_decode():
     choice = select(**(CASE | {"prompt": 128, "output": 2048}), among={"devices": 4}, efficiency="peak")
     (apart,) = [c.run for c in choice.configurations if c.label == "4 x h100-sxm, dp 3, 1 of them prefill"]
     alone = Study(**(CASE | {"prompt": 128, "output": 2048}), batch=apart.batch, assume={"scheduling": "exclusive"})
-    decoding, reading = alone.exact("decode_requests"), 1 / (alone.exact("prefill_time") + alone.exact("prefill_overhead"))
+    decoding, reading = alone.exact("decode_request_rate"), 1 / (alone.exact("prefill_time") + alone.exact("prefill_overhead"))
     assert float(3 * apart.value("sustained_requests")) == pytest.approx(float(min(3 * decoding, reading)), rel=1e-12)
     assert apart.value("cost_per_request") * apart.value("sustained_requests") * 3 == pytest.approx(float(4 * alone.exact("price")), rel=1e-12)
 

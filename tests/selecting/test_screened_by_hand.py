@@ -16,7 +16,7 @@ from symroof.select.choice import select
 from symroof.select.screened_group import CLOSE, Group
 
 LIMITS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
-UNQUEUED = ("sustained_itl", "reading_time", "queue_time")
+UNQUEUED = ("sustained_itl", "prompt_prefill_time", "queue_time")
 COPIES = 40
 COLUMNS = ("step", "more", "read", "queue", "wait", "price", "memory", "cache", "room", "rate", "slot")
 
@@ -45,7 +45,7 @@ class Server:
         load = self.rate * slow * self.slot / (batch * copies)
         made = {
             "sustained_itl": (self.step + self.more * batch) * slow,
-            "reading_time": self.read * batch * slow,
+            "prompt_prefill_time": self.read * batch * slow,
             "queue_time": float(self.queue),
             "cost_per_mtok": self.price / batch * slow,
             "memory_bytes_per_device": self.memory + self.cache * batch,
@@ -68,7 +68,7 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
     made.limits = {name: np.array([server.limits[name] for server in servers]) for name in limits}
     made.usable = np.array([float(server.room) for server in servers])
     made.capacity = np.array([server.capacity for server in servers])
-    every = ("sustained_itl", "reading_time", "queue_time", "cost_per_mtok", "memory_bytes_per_device", *(("load",) if rated else ("loaded_ttft",)))
+    every = ("sustained_itl", "prompt_prefill_time", "queue_time", "cost_per_mtok", "memory_bytes_per_device", *(("load",) if rated else ("loaded_ttft",)))
 
     def function(names):
         def called(batch, copies, numbers=None):
@@ -92,7 +92,7 @@ def by_walk(server, limits, *, rated, open_copies, chosen_batch, ranged, others_
 
     def rising_met(batch):
         values = server.values(batch, 1, slow, rated)
-        own = {"itl": values["sustained_itl"], "ttft": values["reading_time"] + values["queue_time"]}
+        own = {"itl": values["sustained_itl"], "ttft": values["prompt_prefill_time"] + values["queue_time"]}
         return {name: own[name] <= server.limits[name] * (1 + CLOSE) for name in limits if name in own}
 
     most = max((n for n in range(1, math.floor(server.capacity) + 1) if all(rising_met(n).values())), default=0)

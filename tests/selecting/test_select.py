@@ -71,7 +71,7 @@ SMALL = {"model": "llama-3-8b", "prompt": 2048, "output": 256, "mfu": 0.5, "mbu"
 def test_the_passing_ones_stand_best_first(order):
     found = select(**SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200"], tp=[1, 2], batch=16, targets={"itl": 0.05}, by=order)
     name, larger = {"cost": ("cost_per_mtok", False), "throughput": ("sustained_throughput", True), "rate": ("sustained_throughput_per_device", True)}.get(
-        order, ({"price": "group_price", "itl": "sustained_itl", "ttft": "loaded_ttft"}.get(order, order), False)
+        order, ({"price": "instance_price", "itl": "sustained_itl", "ttft": "loaded_ttft"}.get(order, order), False)
     )
     best = []
     for c in found.passing:

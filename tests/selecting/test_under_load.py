@@ -198,5 +198,5 @@ def test_a_long_wait_for_a_slot_is_said_beside_a_target_that_is_met(load, target
     said = [text for text in case_warnings(answers) if "for a slot" in text]
     assert bool(said) is warned
     if warned:
-        wait = answers.result("slot_wait").plain(2)
+        wait = answers.result("admission_wait").plain(2)
         assert said == [f"requests wait an estimated {wait} for a slot at a load of 0.95, which the TTFT does not include: with it the target is missed"]

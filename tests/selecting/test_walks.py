@@ -70,7 +70,7 @@ def test_copies_bear_the_mix_and_one_less_does_not(bought):
     states = []
     for copies in (c.run.copies, c.run.copies - 1):
         made = Study(model=MODELS["plain"], **CASE, **MIX, arrival_rate=1000, dp=copies, batch=c.run.batch)
-        ttft, slot = made.first.get("mix_loaded_ttft"), made.first.get("mix_slot_wait")
+        ttft, slot = made.first.get("mix_loaded_ttft"), made.first.get("mix_admission_wait")
         states.append(made.exact("mix_load") < 1 and ttft is not None and ttft.value + slot.value <= Fraction(6, 100))
     assert states == [True, False]
     alike = select(model=MODELS["plain"], **CASE, targets=LIMITS, arrival_rate=1000).configurations[0]

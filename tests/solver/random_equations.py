@@ -25,7 +25,7 @@ QUANTITIES = {
     "FLOP": ["prefill_flops", "decode_flops", "prefill_attention_flops", "prefill_linear_flops", "decode_flops_per_device", "sampling_flops"],
     "FLOP/byte": ["prefill_intensity", "decode_intensity", "ridge_point", "effective_ridge", "attention_intensity"],
     "token/s": ["decode_throughput", "user_rate", "prefill_throughput"],
-    "": ["prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu", "ttft_share", "memory_utilization", "attention_to_linear", "head_share", "phase_ratio"],
+    "": ["prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu", "ttft_share", "memory_utilization", "attention_to_linear", "head_share", "prefill_decode_ratio"],
     "byte/token": ["kv_bytes_per_token", "activation_bytes_per_token", "head_activation_bytes_per_row"],
     "USD": ["decode_cost_per_mtok", "cost_per_request"],
     "J/token": ["decode_energy_per_token"],

@@ -71,7 +71,7 @@ EQUATIONS = [
     ("user_rate = 20 token/s", "peak_flops"),
     ("user_rate = 20 token/s", "batch"),
     ("prefill_throughput = 10*decode_throughput", "prompt"),
-    ("phase_ratio = 10", "batch"),
+    ("prefill_decode_ratio = 10", "batch"),
     ("decode_cost_per_mtok = 1 USD", "price"),
     ("decode_cost_per_mtok = 1 USD", "batch"),
     ("decode_cost_per_mtok = 1 USD", "mem_bandwidth"),
@@ -125,7 +125,7 @@ LEAST = {"useful_devices_itl": 2}
 NUMBERS_ONLY = {
     "min_acceptance_speculation": "exponent",
     "best_draft_tokens": "exponent",
-    "max_arrival_ttft": "busy_batch is searched for each arrival_rate",
+    "max_arrival_ttft": "steady_batch is searched for each arrival_rate",
     "max_batch_sustained_itl": "which formula chunked_itl follows turns on batch",
     "max_chunk_sustained_itl": "which formula chunked_itl follows turns on chunk",
     "output_disaggregation_pays": "which formula chunked_itl follows turns on output",

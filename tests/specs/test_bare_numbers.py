@@ -20,7 +20,7 @@ from symroof.units import parse_quantity, strict
 COUNTED_OR_NONE = {"", "token", "request", "device", "parameter"}
 WIDTHS = {
     "weight_bytes_per_param",
-    "kept_bytes_per_param",
+    "unquantized_bytes_per_param",
     "kv_bytes_per_element",
     "state_bytes_per_element",
     "act_bytes_per_element",

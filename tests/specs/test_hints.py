@@ -175,7 +175,7 @@ def test_what_a_weight_and_its_group_take(name, bits, shared, group, format_, co
     stored = precision_width(name)
     settings = {key: value.value for key, value in stored.settings}
     assert (8 * settings["weight_bits"], 8 * settings["scale_bits"], settings["scale_group"]) == (bits, shared, group)
-    assert (stored.format, stored.computes, settings["kept_bytes_per_param"]) == (format_, computes, 2)
+    assert (stored.format, stored.computes, settings["unquantized_bytes_per_param"]) == (format_, computes, 2)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ NAMES = sorted({*QUANTITIES, *INPUTS})
 PRIMES = [n for n in range(11, 6000) if all(n % k for k in range(2, math.isqrt(n) + 1))][: len(NAMES)]
 SHARES = [
     "utilization",
-    "lane_utilization",
-    "mix_lane_utilization",
+    "prefill_slot_utilization",
+    "mix_prefill_slot_utilization",
     "hit_rate",
     "acceptance",
     "margin",
@@ -26,7 +26,7 @@ SHARES = [
     "memory_share",
     "long_slots_share",
 ]
-COUNTS = ["output", "long_output", "response_steps", "prompt_pieces", "group_pieces", "chunk_steps", "draft_tokens", "decode_tokens", "experts_per_token"]
+COUNTS = ["output", "long_output", "response_steps", "prompt_chunks", "group_chunks", "chunk_steps", "draft_tokens", "decode_tokens", "experts_per_token"]
 """Ends of sums, and what has to be small."""
 
 

@@ -71,7 +71,7 @@ class Server:
 
     def _step_time(self, batch, keys, piece=0, past=0, prompts=0, ends=0):
         """A step of so many decoding requests with ``keys`` in the mean, and pieces of prompts."""
-        values = {"loaded_context": keys, "batch": batch, "piece": piece, "piece_past": past, "piece_prompts": prompts, "piece_rows": ends}
+        values = {"loaded_context": keys, "batch": batch, "prefill_chunk": piece, "chunk_start": past, "concurrent_chunks": prompts, "chunk_logit_rows": ends}
         return float(self.case.changed({name: Fraction(value) for name, value in values.items()}).value("loaded_time"))
 
     def _prefill_time(self, prompt):
@@ -266,11 +266,11 @@ def differences(case, seed=1):
     """
     study = sr.Study(**case)
     tally = SERVERS[case["assume"]["scheduling"]](study, seed=seed).run()
-    closed = [study.exact(name) for name in ("sustained_throughput", "sustained_itl", "reading_time")]
+    closed = [study.exact(name) for name in ("sustained_throughput", "sustained_itl", "prompt_prefill_time")]
     if case["assume"]["scheduling"] == "disaggregated":  # the simulation hands nothing over
         closed[2] -= study.exact("transfer_time")
     counted = [tally.throughput, tally.mean("itls"), tally.mean("readings")]
-    full = case["assume"]["scheduling"] == "chunked" and study.exact("paced_chunk") >= study.exact("chunk")
+    full = case["assume"]["scheduling"] == "chunked" and study.exact("even_chunk") >= study.exact("chunk")
     return [float(ours) / theirs - 1 for ours, theirs in zip(closed, counted, strict=True)][: 2 if full else 3]
 
 
@@ -296,7 +296,7 @@ def waits(scheduling, load, turns=120):
 
 def _estimated_wait(case):
     """What ``loaded_ttft`` has beside the steps that the prompt is read in."""
-    return float(case.value("loaded_ttft") - case.changed({"batch": case.value("busy_batch")}).value("reading_time"))
+    return float(case.value("loaded_ttft") - case.changed({"batch": case.value("steady_batch")}).value("prompt_prefill_time"))
 
 
 SLOTS = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "batch": 16, "prompt": 512, "output": 200, "mfu": 0.6, "mbu": 0.8, "step_overhead": "1 ms"}
@@ -304,7 +304,7 @@ SLOT_LOADS = (0.7, 0.8, 0.9, 0.95)
 
 
 def slot_waits(scheduling, load, turns=600):
-    """The mean wait before the first piece of a prompt where slots are few and responses long, and the estimates of it with ``slot_wait`` by ``queue``."""
+    """The mean wait before the first piece of a prompt where slots are few and responses long, and the estimates of it with ``admission_wait`` by ``queue``."""
 
     def study(queue, **more):
         return sr.Study(**SLOTS, **({"chunk": 512} if scheduling == "chunked" else {}), **more, assume={"scheduling": scheduling, "queue": queue})
@@ -312,7 +312,7 @@ def slot_waits(scheduling, load, turns=600):
     rate = load * float(study("md1").exact("sustained_requests"))
     tally = SERVERS[scheduling](study("md1"), arrivals=rate, grain=64).run(turns, warm=30)
     at_rate = {queue: study(queue, arrival_rate=rate) for queue in ("mm1", "md1")}
-    return tally.mean("waits"), {queue: _estimated_wait(made.first.case) + float(made.exact("slot_wait")) for queue, made in at_rate.items()}
+    return tally.mean("waits"), {queue: _estimated_wait(made.first.case) + float(made.exact("admission_wait")) for queue, made in at_rate.items()}
 
 
 def main(count=100, seed=7):

@@ -234,14 +234,14 @@ def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
 def test_changed_inputs_reach_everything_that_depends_on_them():
     """A given formula leads to names that the theory's own does not."""
     case = made(price="3*chunk", chunk=5, power=2)
-    assert case.value("group_price") == 15
-    assert case.changed({"chunk": Fraction(7)}).value("group_price") == 21
-    assert case.at("group_price", {"chunk": Fraction(9)}) == 27
-    assert case.changed({"power": Fraction(7)}).value("group_price") == 15
+    assert case.value("instance_price") == 15
+    assert case.changed({"chunk": Fraction(7)}).value("instance_price") == 21
+    assert case.at("instance_price", {"chunk": Fraction(9)}) == 27
+    assert case.changed({"power": Fraction(7)}).value("instance_price") == 15
     plain = made(price=3, power=2)
-    assert [plain.changed({"price": Fraction(n)}).value("group_price") for n in (4, 5, 4)] == [4, 5, 4]
+    assert [plain.changed({"price": Fraction(n)}).value("instance_price") for n in (4, 5, 4)] == [4, 5, 4]
     both = plain.changed({"price": Fraction(4)}).changed({"price": Fraction(6), "power": Fraction(1)})
-    assert (both.value("group_price"), both.value("power"), plain.value("group_price")) == (6, 1, 3)
+    assert (both.value("instance_price"), both.value("power"), plain.value("instance_price")) == (6, 1, 3)
 
 
 @pytest.mark.parametrize("by", ["prompt", "batch", "mbu", "power"])
@@ -273,14 +273,14 @@ def test_the_same_change_is_worked_out_once():
     assert case.changed({"price": Fraction(4)}) is case.changed({"price": Fraction(4)})
     assert case.changed({"price": Fraction(4)}) is not case.changed({"price": Fraction(5)})
     for beside in ({}, {"power": Fraction(1)}):
-        moving = [case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside}).value("group_price").slope for slope in (1, 2)]
+        moving = [case.changed({"price": Dual(Fraction(4), Fraction(slope)), **beside}).value("instance_price").slope for slope in (1, 2)]
         assert moving == [1, 2], "equal numbers that move otherwise are not the same"
 
 
 def test_slopes_and_elasticities():
     """``free = 9 - 2 x``, at x = 2: -2, and -4/5 of a per cent for a per cent."""
     case = made(price="9 - 2*chunk", chunk=2, mem_bandwidth=4, peak_flops=12)
-    assert (case.slope("group_price", "chunk"), case.elasticities("group_price", ("chunk",))["chunk"]) == (-2, Fraction(-4, 5))
+    assert (case.slope("instance_price", "chunk"), case.elasticities("instance_price", ("chunk",))["chunk"]) == (-2, Fraction(-4, 5))
     assert (case.slope("ridge_point", "mem_bandwidth"), case.elasticities("ridge_point", ("mem_bandwidth",))["mem_bandwidth"]) == (Fraction(-12, 16), -1)
     assert (case.slope("ridge_point", "chunk"), case.elasticities("ridge_point", ("chunk",))["chunk"], case.slope("chunk", "chunk")) == (0, 0, 1)
     assert case.moving("chunk") is case.moving("chunk") is not case.moving("peak_flops")
@@ -289,18 +289,18 @@ def test_slopes_and_elasticities():
 
 # --------------------------------------------------------------------------------------------------------------- searches
 
-SERVED = {"response_steps": 10, "loaded_decode_time": "1 + batch/4", "prefill_requests": Fraction(1, 5), "batch": 64, "instance_devices": 1}
+SERVED = {"response_steps": 10, "loaded_decode_time": "1 + batch/4", "prefill_request_rate": Fraction(1, 5), "batch": 64, "instance_devices": 1}
 
 
 def test_a_search_for_a_batch():
     """``B = 1/5*10*(1 + B/4)`` is 4; the batch itself where that is less. It moves with what its formula has: ``2 dr/(1 - 1/2)`` more for a rate of 1/5 + dr."""
     case = made(**SERVED)
     assert case.value("disaggregated_batch") == 4
-    assert (case.slope("disaggregated_batch", "batch"), case.slope("disaggregated_batch", "prefill_requests")) == (0, 40)
+    assert (case.slope("disaggregated_batch", "batch"), case.slope("disaggregated_batch", "prefill_request_rate")) == (0, 40)
     beside = made(**{name: value for name, value in SERVED.items() if name != "batch"}, numbers={"batch": 64})
-    assert beside.slope("disaggregated_batch", "prefill_requests") == 40
+    assert beside.slope("disaggregated_batch", "prefill_request_rate") == 40
     few = made(**{**SERVED, "batch": 3})
-    assert (few.value("disaggregated_batch"), few.slope("disaggregated_batch", "batch"), few.slope("disaggregated_batch", "prefill_requests")) == (3, 1, 0)
+    assert (few.value("disaggregated_batch"), few.slope("disaggregated_batch", "batch"), few.slope("disaggregated_batch", "prefill_request_rate")) == (3, 1, 0)
     assert case.search("disaggregated_batch").kind == "fixed" and case.search("itl") is None
     assert made(**SERVED, disaggregated_batch=7).search("disaggregated_batch") is None
     assert made(**SERVED, disaggregated_batch=7).value("disaggregated_batch") == 7
@@ -310,7 +310,7 @@ def test_a_search_at_another_number_moves_as_it_does_there():
     """``B = 10 r (1 + B/c)`` is ``10 r/(1 - 10 r/c)``, which grows by ``10/(1 - 10 r/c)**2`` for one of r: at r = 1/5 by 40 at c = 4, by 160/9 at c = 8."""
     case = made(**{**SERVED, "loaded_decode_time": "1 + batch/chunk"}, chunk=4, price="disaggregated_batch(chunk = 8)", power="disaggregated_batch(chunk = 4)")
     assert abs(case.value("price") - Fraction(8, 3)) < Fraction(1, 10**12)
-    assert [abs(case.slope(name, "prefill_requests") - grows) < Fraction(1, 10**9) for name, grows in (("price", Fraction(160, 9)), ("power", 40))] == [
+    assert [abs(case.slope(name, "prefill_request_rate") - grows) < Fraction(1, 10**9) for name, grows in (("price", Fraction(160, 9)), ("power", 40))] == [
         True
     ] * 2
 
@@ -318,32 +318,32 @@ def test_a_search_at_another_number_moves_as_it_does_there():
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():
     rate = {"sustained_itl": 1, "response_steps": 2, "load": Fraction(1, 2), "batch": 9}
     case = made(**rate)
-    assert case.search("busy_batch") is None and case.value("busy_batch") == 9
-    assert text(case.formula("busy_batch")) == "batch" and case.search("busy_batch", {"arrival_rate"}) is not None
-    assert made(**rate, arrival_rate=3).value("busy_batch") == 6
+    assert case.search("steady_batch") is None and case.value("steady_batch") == 9
+    assert text(case.formula("steady_batch")) == "batch" and case.search("steady_batch", {"arrival_rate"}) is not None
+    assert made(**rate, arrival_rate=3).value("steady_batch") == 6
     with pytest.raises(NoValue, match="no steady state"):
-        made(**{**rate, "load": 1}, arrival_rate=3).value("busy_batch")
+        made(**{**rate, "load": 1}, arrival_rate=3).value("steady_batch")
 
 
 def test_the_largest_batch_that_meets_its_target():
-    case = made(held_itl="batch*1", itl_target=6, concurrency=20, ttft_target=1, held_ttft="1/2", batch=1)
+    case = made(judged_itl="batch*1", itl_target=6, concurrency=20, ttft_target=1, judged_ttft="1/2", batch=1)
     assert case.value("best_batch") == 6
-    assert made(held_itl="batch*1", itl_target=6, concurrency=4, batch=1).value("best_batch") == 4
+    assert made(judged_itl="batch*1", itl_target=6, concurrency=4, batch=1).value("best_batch") == 4
 
 
 def test_what_is_chosen_by_what_decides_it():
     """A paced chunk larger than the budget: every step is full. What decides stays a choice where it moves."""
-    values = {"chunk": 10, "prompts_per_step": Fraction(1, 4), "chunks_per_step": Fraction(1, 2), "prompt_steps_time": 8, "loaded_decode_time": 1, "chunked_batch": 1, "paced_itl": 5, "batch": 4,
+    values = {"chunk": 10, "prompts_per_step": Fraction(1, 4), "chunks_per_step": Fraction(1, 2), "prompt_steps_time": 8, "loaded_decode_time": 1, "chunked_batch": 1, "even_prefill_itl": 5, "batch": 4,
               "prompt": 30, "cached_prefix": 0, "output": 7, "response_steps": 6}  # fmt: skip
     over = made(**values)  # 4*30/6 = 20 a step
-    assert over.value("chunked_itl") == 5 and text(over.formula("chunked_itl")) == "paced_itl"
+    assert over.value("chunked_itl") == 5 and text(over.formula("chunked_itl")) == "even_prefill_itl"
     under = made(**{**values, "batch": 1})  # 5 a step: (1 - 1/2)*1 + 1/4*8
     assert under.value("chunked_itl") == Fraction(5, 2) and "of_largest" not in text(under.formula("chunked_itl"))
     assert [over.at("chunked_itl", {"batch": Fraction(n)}) for n in (1, 4)] == [Fraction(5, 2), 5], "each by its own numbers"
     for moved in ("batch", "chunk"):
         assert "of_largest" in text(under.formula("chunked_itl", {moved}))
     assert "of_largest" not in text(under.formula("chunked_itl", {"price"}))
-    assert text(made(**{name: value for name, value in values.items() if name != "chunk"}).formula("chunked_itl")) == "paced_itl"
+    assert text(made(**{name: value for name, value in values.items() if name != "chunk"}).formula("chunked_itl")) == "even_prefill_itl"
 
 
 # ------------------------------------------------------------------------------------------------------------ dependences
@@ -354,13 +354,13 @@ def test_the_inputs_that_a_value_is_worked_out_from():
     assert case.leads_to("ridge_point") == ("ridge_point", "peak_flops", "mem_bandwidth", "link_bandwidth")
     assert case.used("ridge_point", "price") == ("peak_flops", "mem_bandwidth", "link_bandwidth", "price")
     searched = made(**SERVED)
-    assert searched.leads_to("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_requests", "response_steps", "loaded_decode_time")
+    assert searched.leads_to("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_request_rate", "response_steps", "loaded_decode_time")
 
 
 @pytest.mark.parametrize(
     ("name", "keys", "moves"),
-    [("batch", {"batch"}, True), ("group_price", {"power", "batch"}, True), ("group_price", {"batch"}, False), ("recompute_time", {"prompt"}, True), ("recompute_time", {"batch"}, False), ("recompute_time", {"context"}, True),
-     ("disaggregated_batch", {"response_steps"}, True), ("disaggregated_batch", {"price"}, False), ("queue_wait", {"utilization"}, True), ("decode_requests", {"response_steps"}, True),
+    [("batch", {"batch"}, True), ("instance_price", {"power", "batch"}, True), ("instance_price", {"batch"}, False), ("recompute_time", {"prompt"}, True), ("recompute_time", {"batch"}, False), ("recompute_time", {"context"}, True),
+     ("disaggregated_batch", {"response_steps"}, True), ("disaggregated_batch", {"price"}, False), ("queue_wait", {"utilization"}, True), ("decode_request_rate", {"response_steps"}, True),
      ("peak_kv_cache_bytes", {"peak_context"}, True), ("ttft", {"itl"}, False),
      ("price", {"power"}, True)],
 )  # fmt: skip

@@ -24,19 +24,19 @@ ROOM = {"memory_reserve": 100, "weight_bytes_per_device": 300, "request_bytes_pe
 POINTS = [
     *map(Made, range(5)),
     *(Made(9, prompt=53 + more, peak_context=48 + more, usable_memory_per_device=1000 + more, **BLOCKS, **ROOM) for more in (-1, 0, 1)),
-    *(Made(10, itl_target=30 + more, held_itl=30, ttft_target=40 + more, held_ttft=40, ttft=40, usable_memory_per_device=390 + more, **ROOM) for more in (-1, 0, 1, 7)),
+    *(Made(10, itl_target=30 + more, judged_itl=30, ttft_target=40 + more, judged_ttft=40, ttft=40, usable_memory_per_device=390 + more, **ROOM) for more in (-1, 0, 1, 7)),
     *(Made(11, prompts_per_step=x, mix_prompts_per_step=x, response_steps=1, batch=4, prefill_batch=4 + x) for x in (Fraction(1, 2), Fraction(5, 2), 0)),
     *(Made(12, burst_rate=3 + x, dp=3, service_time=1, arrival_rate=2 + x, percentile=Fraction(1, 4) + x / 2, utilization=Fraction(1, 2)) for x in (Fraction(1, 3), 0, Fraction(-1, 5))),
     *(Made(13 + k, context=20, prompt=20 + k, output=1, batch=2) for k in (-2, 0, 2)),
-    *(Made(16, prompt_pieces=k, last_piece=1, prompt=10**6, step_budget=5000) for k in (1, 2, 3)),
-    *(Made(16, paced_chunk=31 + k, step_budget=32, mix_paced_chunk=31 + k, mix_budget=32, memory_bytes_per_device=9 + k, usable_memory_per_device=10) for k in (0, Fraction(1, 2), 1, Fraction(3, 2), 2)),
-    Made(20, batch=2, prompt=1000, cached_prefix=0, step_budget=5000, response_steps=3, intensity=1, mem_bandwidth=3, decode_requests=1),
+    *(Made(16, prompt_chunks=k, final_chunk=1, prompt=10**6, step_budget=5000) for k in (1, 2, 3)),
+    *(Made(16, even_chunk=31 + k, step_budget=32, mix_even_chunk=31 + k, mix_budget=32, memory_bytes_per_device=9 + k, usable_memory_per_device=10) for k in (0, Fraction(1, 2), 1, Fraction(3, 2), 2)),
+    Made(20, batch=2, prompt=1000, cached_prefix=0, step_budget=5000, response_steps=3, intensity=1, mem_bandwidth=3, decode_request_rate=1),
     *(Made(17, **dict.fromkeys(SHARES[:3], x)) for x in (1, Fraction(9, 8))),
 ]  # fmt: skip
 """Random ones; one less and one more than whole blocks and a full memory; targets met exactly, just missed and by far; loads about their ends."""
 HALVES = Fraction(0), Fraction(2, 5), Fraction(3, 5), Fraction(2)
 MORE = {
-    **{name: [Made(18, response_steps=x, decode_requests=1) for x in HALVES] for name in ("chunked_requests", "disaggregated_requests")},
+    **{name: [Made(18, response_steps=x, decode_request_rate=1) for x in HALVES] for name in ("chunked_request_rate", "disaggregated_request_rate")},
     "max_goodput": [Made(19, best_batch=x) for x in HALVES],
 }
 """Quantities that are chosen by whether there is a step, or a batch, at all."""
@@ -84,29 +84,29 @@ def per_step(v, name, **changes):
 
 def piece(v, tokens, prompts, read):
     """A step that takes so many tokens of each of some prompts along, of which so many have been read."""
-    return v("loaded_time", batch=v.chunked_batch, piece=tokens, piece_prompts=prompts, piece_past=v.cached_prefix + read, piece_rows=1)
+    return v("loaded_time", batch=v.chunked_batch, prefill_chunk=tokens, concurrent_chunks=prompts, chunk_start=v.cached_prefix + read, chunk_logit_rows=1)
 
 
 def full_pieces(v):
-    return sum(piece(v, v.step_budget, 1, turn * v.step_budget) for turn in range(int(v.prompt_pieces) - 1))
+    return sum(piece(v, v.step_budget, 1, turn * v.step_budget) for turn in range(int(v.prompt_chunks) - 1))
 
 
-def last_piece(v):
-    return piece(v, v.last_piece, v.prompts_together, (v.prompt_pieces - 1) * v.step_budget)
+def final_chunk(v):
+    return piece(v, v.final_chunk, v.concurrent_prompts, (v.prompt_chunks - 1) * v.step_budget)
 
 
 def read_by_a_group(v):
     """Every group reads a prompt of its own with its share of the budget; the last pieces are of as many prompts as share a step, or one in each group."""
     groups, share, read = v.attention_dp, v.group_budget, 0
     seconds = 0
-    for _ in range(int(v.group_pieces) - 1):
+    for _ in range(int(v.group_chunks) - 1):
         seconds += piece(v, share, groups, read)
         read += share
-    return seconds + piece(v, new(v) - read, max(groups, v.prompts_together), read)
+    return seconds + piece(v, new(v) - read, max(groups, v.concurrent_prompts), read)
 
 
 def late_piece(v):
-    return piece(v, min(v.step_budget, new(v)), v.prompts_together, max(v.prompt_pieces - 2, 0) * v.step_budget)
+    return piece(v, min(v.step_budget, new(v)), v.concurrent_prompts, max(v.prompt_chunks - 2, 0) * v.step_budget)
 
 
 def mixed_steps(v, count):
@@ -175,20 +175,20 @@ def beside(v):
 def readings(kind):
     """For how long a prompt of the case, and a long one, is being read."""
     if kind == "chunked":
-        return lambda v: (v("reading_time", **beside(v)), v("reading_time", **lengths(v), **beside(v)))
+        return lambda v: (v("prompt_prefill_time", **beside(v)), v("prompt_prefill_time", **lengths(v), **beside(v)))
     if kind == "exclusive":
-        return lambda v: (v.reading_time, v("reading_time", **lengths(v)))
+        return lambda v: (v.prompt_prefill_time, v("prompt_prefill_time", **lengths(v)))
     return lambda v: (prefill(v), long_prefill(v))
 
 
 def at_rate(v, name):
     """At the requests that decode at the arrival rate; the budget of a step stays that of all slots."""
-    return v(name, batch=v.mix_busy_batch, mix_budget=v.mix_budget)
+    return v(name, batch=v.mix_steady_batch, mix_budget=v.mix_budget)
 
 
 def residual(v, kind):
     own, other = readings(kind)(v)
-    return mean(v, own * own, other * other) / v.mix_lane_time
+    return mean(v, own * own, other * other) / v.mix_prefill_slot_time
 
 
 KINDS = ("chunked", "exclusive", "disaggregated")
@@ -204,7 +204,7 @@ FORMULAS = {
     "gemm_flops": lambda v: 2 * v.gemm_m * v.gemm_k * v.gemm_n,
     "gemm_bytes": lambda v: v.gemm_k * v.gemm_n * v.weight_bytes_per_param + v.gemm_m * (v.gemm_k + v.gemm_n) * v.act_bytes_per_element,
     "gemm_intensity": lambda v: v.gemm_flops / v.gemm_bytes,
-    "group_price": lambda v: v.instance_devices * v.price,
+    "instance_price": lambda v: v.instance_devices * v.price,
     "weight_bytes": lambda v: v.params * v.weight_bytes_per_param,
     "layer_weight_bytes": lambda v: (v.weight_bytes_read - v.vocab_size * v.d_model * v.weight_bytes_per_param) / v.n_layers,
     "quantized_bytes_per_param": lambda v: (v.weight_bits * v.scale_group + v.scale_bits) / v.scale_group,
@@ -250,7 +250,7 @@ FORMULAS = {
     "decode_throughput_per_device": lambda v: v.decode_throughput / v.instance_devices,
     "user_rate": lambda v: 1 / v.itl,
     "request_throughput": lambda v: v.decode_throughput / v.output,
-    "phase_ratio": lambda v: v.prefill_throughput / v.decode_throughput,
+    "prefill_decode_ratio": lambda v: v.prefill_throughput / v.decode_throughput,
     "prefill_mfu": lambda v: v.prefill_flops / v.prefill_time / v.peak_flops / v.instance_devices,
     "prefill_mbu": lambda v: v.prefill_bytes / v.prefill_time / v.mem_bandwidth / v.instance_devices,
     "decode_mfu": lambda v: v.decode_flops / v.itl / v.peak_flops / v.instance_devices,
@@ -333,60 +333,60 @@ FORMULAS = {
     "energy_per_request": lambda v: v.served_devices / v.sustained_requests * v.power,
     # a server under load
     "loaded_context": {"growing": lambda v: v.prompt + (1 + v.response_steps + v.output_spread * v.output) / 2, "fixed": lambda v: v.context},
-    "paced_chunk": lambda v: new(v) * v.batch / v.response_steps,
+    "even_chunk": lambda v: new(v) * v.batch / v.response_steps,
     "step_budget": lambda v: v.chunk,
     "chunked_batch": lambda v: min(v.response_steps * v.step_budget / new(v), v.batch),
     "prompts_per_step": lambda v: v.chunked_batch / v.response_steps,
-    "prompts_together": lambda v: max(1, v.prompts_per_step),
-    "piece": lambda v: min(v.prompts_per_step, 1) * new(v),
-    "piece_prompts": lambda v: v.prompts_together,
-    "piece_past": lambda v: v.cached_prefix + (new(v) - v.piece) / 2,
-    "piece_rows": lambda v: v.piece / new(v),
-    "prompt_pieces": lambda v: -(-new(v) // v.step_budget),
-    "last_piece": lambda v: new(v) - (v.prompt_pieces - 1) * v.step_budget,
+    "concurrent_prompts": lambda v: max(1, v.prompts_per_step),
+    "prefill_chunk": lambda v: min(v.prompts_per_step, 1) * new(v),
+    "concurrent_chunks": lambda v: v.concurrent_prompts,
+    "chunk_start": lambda v: v.cached_prefix + (new(v) - v.prefill_chunk) / 2,
+    "chunk_logit_rows": lambda v: v.prefill_chunk / new(v),
+    "prompt_chunks": lambda v: -(-new(v) // v.step_budget),
+    "final_chunk": lambda v: new(v) - (v.prompt_chunks - 1) * v.step_budget,
     "loaded_time": lambda v: v.loaded_overhead + v.loaded_busy_time,
-    "loaded_decode_time": lambda v: v("loaded_time", piece_prompts=0),
-    "paced_itl": lambda v: v("loaded_time", batch=v.chunked_batch),
-    "prompt_steps": lambda v: v.prompt_pieces - (1 - 1 / v.prompts_together),
-    "chunks_per_step": lambda v: v.prompts_per_step * (v.prompt_pieces - 1 + 1 / max(1, v.prompts_per_step)),
-    "prompt_steps_time": lambda v: full_pieces(v) + last_piece(v) / v.prompts_together,
-    "pieces_time": lambda v: v.prompt_steps_time - v("loaded_decode_time", batch=v.chunked_batch) * v.prompt_steps,
-    "chunked_itl": lambda v: v.paced_itl if v.paced_chunk >= v.step_budget else v("loaded_decode_time", batch=v.chunked_batch) + v.prompts_per_step * v.prompt_steps_time - v.chunks_per_step * v("loaded_decode_time", batch=v.chunked_batch),
-    "chunked_requests": lambda v: v.chunked_batch / v.chunked_itl / v.response_steps if v.response_steps >= Fraction(1, 2) else v.prefill_batch / prefill(v),
-    "exclusive_requests": lambda v: 1 / (v.response_steps * v.loaded_decode_time / v.batch + prefill(v) / v.prefill_batch),
-    "prefill_requests": lambda v: v.prefill_batch * v.prefill_devices / (prefill(v) * v.instance_devices),
-    "decode_requests": lambda v: v.batch / v.loaded_decode_time / v.response_steps,
-    "disaggregated_requests": lambda v: min(v.prefill_requests, v.decode_requests) if v.response_steps >= Fraction(1, 2) else v.prefill_requests,
+    "loaded_decode_time": lambda v: v("loaded_time", concurrent_chunks=0),
+    "even_prefill_itl": lambda v: v("loaded_time", batch=v.chunked_batch),
+    "prompt_steps": lambda v: v.prompt_chunks - (1 - 1 / v.concurrent_prompts),
+    "chunks_per_step": lambda v: v.prompts_per_step * (v.prompt_chunks - 1 + 1 / max(1, v.prompts_per_step)),
+    "prompt_steps_time": lambda v: full_pieces(v) + final_chunk(v) / v.concurrent_prompts,
+    "chunk_added_time": lambda v: v.prompt_steps_time - v("loaded_decode_time", batch=v.chunked_batch) * v.prompt_steps,
+    "chunked_itl": lambda v: v.even_prefill_itl if v.even_chunk >= v.step_budget else v("loaded_decode_time", batch=v.chunked_batch) + v.prompts_per_step * v.prompt_steps_time - v.chunks_per_step * v("loaded_decode_time", batch=v.chunked_batch),
+    "chunked_request_rate": lambda v: v.chunked_batch / v.chunked_itl / v.response_steps if v.response_steps >= Fraction(1, 2) else v.prefill_batch / prefill(v),
+    "exclusive_request_rate": lambda v: 1 / (v.response_steps * v.loaded_decode_time / v.batch + prefill(v) / v.prefill_batch),
+    "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (prefill(v) * v.instance_devices),
+    "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.response_steps,
+    "disaggregated_request_rate": lambda v: min(v.prefill_request_rate, v.decode_request_rate) if v.response_steps >= Fraction(1, 2) else v.prefill_request_rate,
     "sustained_itl": {
         "chunked": lambda v: v.chunked_itl,
         "exclusive": lambda v: v.loaded_decode_time + max(0, v.batch - v.prefill_batch) / v.prefill_batch * prefill(v) / v.response_steps,
         "disaggregated": lambda v: v("loaded_decode_time", batch=v.disaggregated_batch),
     },
-    "sustained_requests": {"chunked": lambda v: v.chunked_requests, "exclusive": lambda v: v.exclusive_requests, "disaggregated": lambda v: v.disaggregated_requests},
+    "sustained_requests": {"chunked": lambda v: v.chunked_request_rate, "exclusive": lambda v: v.exclusive_request_rate, "disaggregated": lambda v: v.disaggregated_request_rate},
     "sustained_throughput": lambda v: v.sustained_requests * v.output,
     "sustained_throughput_per_device": lambda v: v.sustained_throughput / v.served_devices,
     "group_budget": lambda v: v.step_budget / v.attention_dp,
-    "group_pieces": lambda v: -(-new(v) // v.group_budget),
-    "reading_time": {"chunked": read_by_a_group, "exclusive": prefill, "disaggregated": lambda v: v.transfer_time + prefill(v)},
-    "worst_chunked_itl": lambda v: max(last_piece(v), late_piece(v)),
+    "group_chunks": lambda v: -(-new(v) // v.group_budget),
+    "prompt_prefill_time": {"chunked": read_by_a_group, "exclusive": prefill, "disaggregated": lambda v: v.transfer_time + prefill(v)},
+    "worst_chunked_itl": lambda v: max(final_chunk(v), late_piece(v)),
     "worst_itl": {
         "chunked": lambda v: v.worst_chunked_itl, "exclusive": lambda v: prefill(v) + v.loaded_decode_time, "disaggregated": lambda v: v("itl_last", batch=v.disaggregated_batch),
     },
     "load": lambda v: v.arrival_rate / v.sustained_requests / v.dp,
-    "lanes": {
-        "chunked": lambda v: v.prompts_together * v.attention_dp, "exclusive": lambda v: v.prefill_batch,
+    "prefill_slots": {
+        "chunked": lambda v: v.concurrent_prompts * v.attention_dp, "exclusive": lambda v: v.prefill_batch,
         "disaggregated": lambda v: v.prefill_batch * v.prefill_devices / v.instance_devices,
     },
-    "lane_time": {"chunked": lambda v: v.reading_time, "exclusive": lambda v: v.reading_time, "disaggregated": prefill},
-    "lane_utilization": lambda v: v.lane_time * v.arrival_rate / (v.lanes * v.dp),
-    "lane_wait": waiting("lane_utilization", "lane_time"),
-    "loaded_ttft": lambda v: v("reading_time", batch=v.busy_batch, step_budget=v.step_budget) + v("lane_wait", batch=v.busy_batch, step_budget=v.step_budget) + v.queue_time,
-    "slot_wait": waiting_for_a_slot("load", "sustained_requests"),
-    "queued_ttft": lambda v: v.slot_wait + v.loaded_ttft,
-    "held_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
-    "held_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
-    "meets_itl": lambda v: int(v.held_itl <= v.itl_target),
-    "meets_ttft": lambda v: int(v.held_ttft <= v.ttft_target),
+    "prefill_slot_time": {"chunked": lambda v: v.prompt_prefill_time, "exclusive": lambda v: v.prompt_prefill_time, "disaggregated": prefill},
+    "prefill_slot_utilization": lambda v: v.prefill_slot_time * v.arrival_rate / (v.prefill_slots * v.dp),
+    "prefill_queue_wait": waiting("prefill_slot_utilization", "prefill_slot_time"),
+    "loaded_ttft": lambda v: v("prompt_prefill_time", batch=v.steady_batch, step_budget=v.step_budget) + v("prefill_queue_wait", batch=v.steady_batch, step_budget=v.step_budget) + v.queue_time,
+    "admission_wait": waiting_for_a_slot("load", "sustained_requests"),
+    "queued_ttft": lambda v: v.admission_wait + v.loaded_ttft,
+    "judged_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
+    "judged_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
+    "meets_itl": lambda v: int(v.judged_itl <= v.itl_target),
+    "meets_ttft": lambda v: int(v.judged_ttft <= v.ttft_target),
     "goodput": lambda v: v.dp * v.sustained_requests * v.slo_share * v.meets_ttft * v.meets_itl,
     "max_goodput": lambda v: v("goodput", batch=v.best_batch) if v.best_batch >= Fraction(1, 2) else 0,
     # a mix at work
@@ -399,20 +399,20 @@ FORMULAS = {
     "mix_steps": lambda v: mean(v, v.response_steps, v("response_steps", output=v.long_output)),
     "long_slots_share": lambda v: v("response_steps", output=v.long_output) / v.mix_steps * v.long_share,
     "mix_new": lambda v: mean(v, v.prompt, v.long_prompt) - v.cached_prefix,
-    "mix_paced_chunk": lambda v: v.mix_new / v.mix_steps * v.batch,
+    "mix_even_chunk": lambda v: v.mix_new / v.mix_steps * v.batch,
     "mix_budget": lambda v: v.chunk,
     "mix_batch": lambda v: min(v.mix_steps * v.mix_budget / v.mix_new, v.batch),
     "mix_prompts_per_step": lambda v: v.mix_batch / v.mix_steps,
-    "mix_piece": lambda v: min(v.mix_prompts_per_step, 1) * v.mix_new,
-    "mix_past": lambda v: v.cached_prefix + mean(v, new(v) ** 2, (v.long_prompt - v.cached_prefix) ** 2) / v.mix_new / 2 - v.mix_piece / 2,
-    "mix_paced_itl": lambda v: per_step(v, "loaded_time", batch=v.mix_batch, piece=v.mix_piece, piece_prompts=max(1, v.mix_prompts_per_step), piece_past=v.mix_past, piece_rows=v.mix_piece / v.mix_new),
+    "mix_prefill_chunk": lambda v: min(v.mix_prompts_per_step, 1) * v.mix_new,
+    "mix_chunk_start": lambda v: v.cached_prefix + mean(v, new(v) ** 2, (v.long_prompt - v.cached_prefix) ** 2) / v.mix_new / 2 - v.mix_prefill_chunk / 2,
+    "mix_even_prefill_itl": lambda v: per_step(v, "loaded_time", batch=v.mix_batch, prefill_chunk=v.mix_prefill_chunk, concurrent_chunks=max(1, v.mix_prompts_per_step), chunk_start=v.mix_chunk_start, chunk_logit_rows=v.mix_prefill_chunk / v.mix_new),
     "mix_decode_itl": lambda v: per_step(v, "loaded_decode_time", batch=v.batch),
-    "mix_chunked_itl": lambda v: v.mix_paced_itl if v.mix_paced_chunk >= v.mix_budget else per_step(v, "loaded_decode_time", batch=v.mix_batch) + v.mix_prompts_per_step * mixed(v, "pieces_time", **beside(v)),
-    "mix_prefill_requests": lambda v: harmonic(v, "prefill_requests"),
+    "mix_chunked_itl": lambda v: v.mix_even_prefill_itl if v.mix_even_chunk >= v.mix_budget else per_step(v, "loaded_decode_time", batch=v.mix_batch) + v.mix_prompts_per_step * mixed(v, "chunk_added_time", **beside(v)),
+    "mix_prefill_request_rate": lambda v: harmonic(v, "prefill_request_rate"),
     "mix_sustained_requests": {
         "chunked": lambda v: v.mix_batch / v.mix_chunked_itl / v.mix_steps,
-        "exclusive": lambda v: harmonic(v, "exclusive_requests"),
-        "disaggregated": lambda v: min(v.mix_prefill_requests, harmonic(v, "decode_requests")),
+        "exclusive": lambda v: harmonic(v, "exclusive_request_rate"),
+        "disaggregated": lambda v: min(v.mix_prefill_request_rate, harmonic(v, "decode_request_rate")),
     },
     "mix_sustained_itl": {
         "chunked": lambda v: v.mix_chunked_itl,
@@ -428,21 +428,21 @@ FORMULAS = {
         "exclusive": lambda v: max(long_prefill(v), prefill(v)) + v.mix_decode_itl,
         "disaggregated": lambda v: max(v("itl_last", batch=v.mix_disaggregated_batch, **lengths(v)), v("itl_last", batch=v.mix_disaggregated_batch)),
     },
-    "mix_own_reading_time": {
-        "chunked": lambda v: v("reading_time", **beside(v)), "exclusive": lambda v: v.reading_time, "disaggregated": lambda v: v.reading_time,
+    "mix_own_prompt_prefill_time": {
+        "chunked": lambda v: v("prompt_prefill_time", **beside(v)), "exclusive": lambda v: v.prompt_prefill_time, "disaggregated": lambda v: v.prompt_prefill_time,
     },
-    "mix_long_reading_time": {
-        "chunked": lambda v: v("reading_time", **lengths(v), **beside(v)),
-        "exclusive": lambda v: v("reading_time", **lengths(v)), "disaggregated": lambda v: v("reading_time", **lengths(v)),
+    "mix_long_prompt_prefill_time": {
+        "chunked": lambda v: v("prompt_prefill_time", **lengths(v), **beside(v)),
+        "exclusive": lambda v: v("prompt_prefill_time", **lengths(v)), "disaggregated": lambda v: v("prompt_prefill_time", **lengths(v)),
     },
-    "mix_reading_time": lambda v: mean(v, v.mix_own_reading_time, v.mix_long_reading_time),
-    "mix_lane_time": {kind: lambda v, kind=kind: mean(v, *readings(kind)(v)) for kind in KINDS},
-    "mix_lane_residual": {kind: lambda v, kind=kind: residual(v, kind) for kind in KINDS},
-    "mix_lane_utilization": lambda v: v.arrival_rate * v.mix_lane_time / v("lanes", prompts_per_step=v.mix_prompts_per_step) / v.dp,
-    "mix_lane_wait": waiting("mix_lane_utilization", "mix_lane_residual"),
-    "mix_slot_wait": waiting_for_a_slot("mix_load", "mix_sustained_requests"),
-    **{name: lambda v, reading=reading: v.queue_time + at_rate(v, "mix_lane_wait") + at_rate(v, reading) for name, reading in (
-        ("mix_loaded_ttft", "mix_reading_time"), ("mix_own_ttft", "mix_own_reading_time"), ("mix_long_ttft", "mix_long_reading_time"),
+    "mix_prompt_prefill_time": lambda v: mean(v, v.mix_own_prompt_prefill_time, v.mix_long_prompt_prefill_time),
+    "mix_prefill_slot_time": {kind: lambda v, kind=kind: mean(v, *readings(kind)(v)) for kind in KINDS},
+    "mix_prefill_slot_residual": {kind: lambda v, kind=kind: residual(v, kind) for kind in KINDS},
+    "mix_prefill_slot_utilization": lambda v: v.arrival_rate * v.mix_prefill_slot_time / v("prefill_slots", prompts_per_step=v.mix_prompts_per_step) / v.dp,
+    "mix_prefill_queue_wait": waiting("mix_prefill_slot_utilization", "mix_prefill_slot_residual"),
+    "mix_admission_wait": waiting_for_a_slot("mix_load", "mix_sustained_requests"),
+    **{name: lambda v, reading=reading: v.queue_time + at_rate(v, "mix_prefill_queue_wait") + at_rate(v, reading) for name, reading in (
+        ("mix_loaded_ttft", "mix_prompt_prefill_time"), ("mix_own_ttft", "mix_own_prompt_prefill_time"), ("mix_long_ttft", "mix_long_prompt_prefill_time"),
     )},
 }  # fmt: skip
 """Name -> its formula, or one for each value of a switch."""
@@ -465,40 +465,40 @@ OF_A_STEP = {
 }
 
 INSTEAD = {
-    "step_budget": ("chunk", lambda v: v.paced_chunk),
+    "step_budget": ("chunk", lambda v: v.even_chunk),
     "chunked_batch": ("chunk", lambda v: v.batch),
-    "chunked_itl": ("chunk", lambda v: v.paced_itl),
-    "busy_batch": ("arrival_rate", lambda v: v.batch),
-    "loaded_ttft": ("arrival_rate", lambda v: v.reading_time + v.queue_time),
-    "held_itl": ("output", lambda v: v.itl),
-    "held_ttft": ("output", lambda v: v.ttft),
+    "chunked_itl": ("chunk", lambda v: v.even_prefill_itl),
+    "steady_batch": ("arrival_rate", lambda v: v.batch),
+    "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.queue_time),
+    "judged_itl": ("output", lambda v: v.itl),
+    "judged_ttft": ("output", lambda v: v.ttft),
     "meets_itl": ("itl_target", lambda v: 1),
     "meets_ttft": ("ttft_target", lambda v: 1),
-    "mix_budget": ("chunk", lambda v: v.mix_paced_chunk),
+    "mix_budget": ("chunk", lambda v: v.mix_even_chunk),
     "mix_batch": ("chunk", lambda v: v.batch),
-    "mix_chunked_itl": ("chunk", lambda v: v.mix_paced_itl),
-    "mix_busy_batch": ("arrival_rate", lambda v: v.batch),
-    "mix_loaded_ttft": ("arrival_rate", lambda v: v.mix_reading_time + v.queue_time),
-    "mix_own_ttft": ("arrival_rate", lambda v: v.mix_own_reading_time + v.queue_time),
-    "mix_long_ttft": ("arrival_rate", lambda v: v.mix_long_reading_time + v.queue_time),
+    "mix_chunked_itl": ("chunk", lambda v: v.mix_even_prefill_itl),
+    "mix_steady_batch": ("arrival_rate", lambda v: v.batch),
+    "mix_loaded_ttft": ("arrival_rate", lambda v: v.mix_prompt_prefill_time + v.queue_time),
+    "mix_own_ttft": ("arrival_rate", lambda v: v.mix_own_prompt_prefill_time + v.queue_time),
+    "mix_long_ttft": ("arrival_rate", lambda v: v.mix_long_prompt_prefill_time + v.queue_time),
 }
 """Name -> an input, and what it is where that has no value."""
 
 SEARCHED = {
-    "disaggregated_batch": ("fixed", lambda v: v.loaded_decode_time * v.response_steps * v.prefill_requests, lambda v: v.batch),
-    "busy_batch": ("fixed", lambda v: v.sustained_itl * v.response_steps * v.arrival_rate / v.dp, lambda v: v.batch),
+    "disaggregated_batch": ("fixed", lambda v: v.loaded_decode_time * v.response_steps * v.prefill_request_rate, lambda v: v.batch),
+    "steady_batch": ("fixed", lambda v: v.sustained_itl * v.response_steps * v.arrival_rate / v.dp, lambda v: v.batch),
     "best_batch": ("most", lambda v: v.meets_ttft * v.meets_itl, lambda v: v.concurrency),
-    "mix_disaggregated_batch": ("fixed", lambda v: v.mix_decode_itl * v.mix_steps * v.mix_prefill_requests, lambda v: v.batch),
-    "mix_busy_batch": ("fixed", lambda v: v.mix_sustained_itl * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.batch),
+    "mix_disaggregated_batch": ("fixed", lambda v: v.mix_decode_itl * v.mix_steps * v.mix_prefill_request_rate, lambda v: v.batch),
+    "mix_steady_batch": ("fixed", lambda v: v.mix_sustained_itl * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.batch),
 }
 """Name -> what is searched for, the formula that the batch has to equal or that has to be 1, and the largest batch."""
 
 TURN = ("response_steps", 0)
 HAS_A_VALUE = {
-    **dict.fromkeys(["paced_chunk", "prompts_per_step", "chunked_itl", "decode_requests", "sustained_itl", "mix_paced_itl", "mix_decode_itl", "mix_chunked_itl", "mix_sustained_itl"], TURN),
+    **dict.fromkeys(["even_chunk", "prompts_per_step", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_even_prefill_itl", "mix_decode_itl", "mix_chunked_itl", "mix_sustained_itl"], TURN),
     **dict.fromkeys(["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"], ("utilization", 1)),
-    "busy_batch": ("load", 1), "lane_wait": ("lane_utilization", 1), "mix_busy_batch": ("mix_load", 1), "mix_lane_wait": ("mix_lane_utilization", 1),
-    "slot_wait": ("load", 1), "mix_slot_wait": ("mix_load", 1),
+    "steady_batch": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1), "mix_steady_batch": ("mix_load", 1), "mix_prefill_queue_wait": ("mix_prefill_slot_utilization", 1),
+    "admission_wait": ("load", 1), "mix_admission_wait": ("mix_load", 1),
 }  # fmt: skip
 """Name -> what has to be above 0, or below 1, and not at it."""
 

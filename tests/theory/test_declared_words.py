@@ -33,7 +33,7 @@ def test_the_step_whose_times_a_threshold_compares(name, step):
 
 def test_what_costs_money_for_its_time_is_written_by_the_hour():
     written = {name: symbol.written_in for name, symbol in {**INPUTS, **QUANTITIES}.items() if symbol.unit == "USD/s"}
-    assert set(written) >= {"price", "price_target", "fleet_price_target", "rival_price", "group_price", "fleet_price"}
+    assert set(written) >= {"price", "price_target", "fleet_price_target", "rival_price", "instance_price", "fleet_price"}
     assert set(written.values()) == {"USD/hour"}
     assert {INPUTS[name].written_in for name in ("weight_bits", "scale_bits")} == {"bit"}
 

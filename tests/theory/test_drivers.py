@@ -14,14 +14,14 @@ from symroof.theory.totals import resident
 BY_NAME = {step.name: step for step in STEPS}
 REACHES = {None: None, "window": Reach("window", "window"), "chunk": Reach("chunk", "chunk_size")}
 POINTS = [
-    {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "chunk": 6, "chunk_past": 2, "piece_prompts": 3, "piece": 7, "piece_past": 1,
-     "piece_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5},
-    {"prefill_batch": 1, "prompt": 10, "cached_prefix": 0, "batch": 3, "context": 5, "verified_tokens": 1, "chunk": 5, "chunk_past": 5, "piece_prompts": 1, "piece": 5, "piece_past": 10,
-     "piece_rows": 1, "loaded_context": 10, "response_steps": 1, "window": 5, "chunk_size": 5},
-    {"prefill_batch": 4, "prompt": 3, "cached_prefix": 2, "batch": 1, "context": 1, "verified_tokens": 3, "chunk": 1, "chunk_past": 0, "piece_prompts": 2, "piece": 1, "piece_past": 6,
-     "piece_rows": 1, "loaded_context": 4, "response_steps": 0, "window": 1, "chunk_size": 1},
-    {"prefill_batch": 3, "prompt": 30, "cached_prefix": 7, "batch": 2, "context": 24, "verified_tokens": 5, "chunk": 8, "chunk_past": 16, "piece_prompts": 1, "piece": 9, "piece_past": 15,
-     "piece_rows": 1, "loaded_context": 33, "response_steps": 20, "window": 12, "chunk_size": 8},
+    {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "chunk": 6, "chunk_past": 2, "concurrent_chunks": 3, "prefill_chunk": 7, "chunk_start": 1,
+     "chunk_logit_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5},
+    {"prefill_batch": 1, "prompt": 10, "cached_prefix": 0, "batch": 3, "context": 5, "verified_tokens": 1, "chunk": 5, "chunk_past": 5, "concurrent_chunks": 1, "prefill_chunk": 5, "chunk_start": 10,
+     "chunk_logit_rows": 1, "loaded_context": 10, "response_steps": 1, "window": 5, "chunk_size": 5},
+    {"prefill_batch": 4, "prompt": 3, "cached_prefix": 2, "batch": 1, "context": 1, "verified_tokens": 3, "chunk": 1, "chunk_past": 0, "concurrent_chunks": 2, "prefill_chunk": 1, "chunk_start": 6,
+     "chunk_logit_rows": 1, "loaded_context": 4, "response_steps": 0, "window": 1, "chunk_size": 1},
+    {"prefill_batch": 3, "prompt": 30, "cached_prefix": 7, "batch": 2, "context": 24, "verified_tokens": 5, "chunk": 8, "chunk_past": 16, "concurrent_chunks": 1, "prefill_chunk": 9, "chunk_start": 15,
+     "chunk_logit_rows": 1, "loaded_context": 33, "response_steps": 20, "window": 12, "chunk_size": 8},
 ]  # fmt: skip
 """Off every edge; on edges of chunks and windows; a window of one and a response of one token; across several chunks."""
 
@@ -42,7 +42,7 @@ def segments(step, v):
         "decode": [decoding],
         "verify": [("token", v["batch"], v["verified_tokens"], v["context"] - 1)],
         "mixed": [("prompt", 1, v["chunk"], v["chunk_past"]), decoding],
-        "loaded": [("prompt", v["piece_prompts"], v["piece"], v["piece_past"]), ("token", v["batch"], 1, v["loaded_context"] - 1)],
+        "loaded": [("prompt", v["concurrent_chunks"], v["prefill_chunk"], v["chunk_start"]), ("token", v["batch"], 1, v["loaded_context"] - 1)],
     }[step]
 
 
@@ -126,7 +126,7 @@ def test_tokens_rows_and_states(step):
             "decode": v["batch"],
             "verify": tokens,
             "mixed": 1 + v["batch"],
-            "loaded": v["piece_prompts"] * v["piece_rows"] + v["batch"],
+            "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"] + v["batch"],
         }[step]
         assert value(step, "tokens", None, v) == value(step, "logit_rows", None, v, logits="all") == tokens
         assert value(step, "logit_rows", None, v, logits="last") == last

@@ -136,13 +136,13 @@ def test_a_fixed_point_is_searched_once_for_all_slopes(monkeypatch):
     """Inputs that are set, those at a default and those with a formula: each slope is that of a small step, and no search is made anew for it."""
     study = Study("llama-3-8b", "h100-sxm", prompt=500, output=100, batch=32, mfu="0.5", mbu="0.7", arrival_rate="5 request/s")
     case = study.first.case
-    busy, searches, search = case.value("busy_batch"), [], case_module.fixed_point
+    busy, searches, search = case.value("steady_batch"), [], case_module.fixed_point
     monkeypatch.setattr(case_module, "fixed_point", lambda *args: (searches.append(args), search(*args))[1])
-    slopes = {by: case.slope("busy_batch", by) for by in ("arrival_rate", "mbu", "weight_bytes_per_param", "output_spread")}
+    slopes = {by: case.slope("steady_batch", by) for by in ("arrival_rate", "mbu", "weight_bytes_per_param", "output_spread")}
     assert not searches
     for by, slope_here in slopes.items():
         step = max(abs(case.value(by)), Fraction(1)) / 10**9
-        moved = case.changed({by: case.value(by) + step}).value("busy_batch")
+        moved = case.changed({by: case.value(by) + step}).value("steady_batch")
         assert abs((moved - busy) / step - slope_here) <= abs(slope_here) / 10**6
 
 

@@ -219,7 +219,7 @@ def test_why_a_quantity_has_no_formula(switches, name, why):
 
 @pytest.mark.parametrize(
     ("name", "on", "leads"),
-    [("itl", "itl", True), ("itl", "mem_bandwidth", True), ("itl", "price", False), ("busy_batch", "arrival_rate", True), ("busy_batch", "prompt", True), ("best_batch", "mem_capacity", True),
+    [("itl", "itl", True), ("itl", "mem_bandwidth", True), ("itl", "price", False), ("steady_batch", "arrival_rate", True), ("steady_batch", "prompt", True), ("best_batch", "mem_capacity", True),
      ("best_batch", "itl_target", True), ("mix_budget", "long_prompt", True), ("mix_budget", "chunk", True), ("recompute_time", "cached_prefix", True), ("ridge_point", "batch", False), ("batch", "batch", True)],
 )  # fmt: skip
 def test_what_a_name_leads_to(name, on, leads):
@@ -229,7 +229,7 @@ def test_what_a_name_leads_to(name, on, leads):
 
 TIMED = {
     "itl": True, "decode_throughput": True, "cost_per_mtok": True, "fleet_price": True, "load_time": True, "decode_bound": True, "decode_compute_time": True, "meets_itl": True,
-    "ridge_point": False, "attainable_flops": False, "group_price": False, "params": False, "fits": False, "batch": False, "link_ridge": False, "price": False, "max_goodput": True,
+    "ridge_point": False, "attainable_flops": False, "instance_price": False, "params": False, "fits": False, "batch": False, "link_ridge": False, "price": False, "max_goodput": True,
 }  # fmt: skip
 
 

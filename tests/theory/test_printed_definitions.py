@@ -39,7 +39,7 @@ MODELS = [
             "decode_busy_time": "decode_roofline_time + decode_link_time",
             "prefill_time": "prefill_roofline_time + prefill_link_time",
             "memory_bytes_per_device": "weight_bytes + peak_kv_cache_bytes + state_bytes + memory_reserve",
-            "n_layers": None, "fixed_weight_bytes": None, "expert_flops_per_token": None, "expert_weight_bytes": None, "copied_weight_bytes": None,
+            "n_layers": None, "fixed_weight_bytes": None, "expert_flops_per_token": None, "expert_weight_bytes": None, "replicated_weight_bytes": None,
         },
     ),
     (
@@ -101,7 +101,7 @@ def test_times_operator_by_operator():
     )
 
 
-WIDE = "(params - quantized_params)*kept_bytes_per_param"
+WIDE = "(params - quantized_params)*unquantized_bytes_per_param"
 
 
 def test_formulas_of_a_quantized_checkpoint():
@@ -119,7 +119,7 @@ def test_formulas_of_a_quantized_checkpoint():
         "quantized_params": f"n_layers*d_model*({LAYER})",
         "weight_bytes": "n_layers*d_ff*d_model*weight_bytes_per_param.down"
         f" + n_layers*d_model*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + (ffn_matrices - 1)*d_ff)*weight_bytes_per_param + {WIDE}",
-        "layer_weight_bytes": "(weight_bytes_read - d_model*vocab_size*kept_bytes_per_param)/n_layers",
+        "layer_weight_bytes": "(weight_bytes_read - d_model*vocab_size*unquantized_bytes_per_param)/n_layers",
     }
     assert printed(own, expected) == expected
 

@@ -15,21 +15,21 @@ ROOM = "usable_memory_per_device - memory_reserve - weight_bytes_per_device"
 DEVICES = [
     (
         GENERIC, {"tp": 4},  # whose dimensions are not known: even shares
-        {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "weight_bytes_per_device": "weight_bytes/tp", "copied_weight_bytes": None, "state_bytes_per_device": "0",
+        {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "weight_bytes_per_device": "weight_bytes/tp", "replicated_weight_bytes": None, "state_bytes_per_device": "0",
          "decode_flops_per_device": "decode_flops/tp", "all_reduces": "2*n_layers", "decode_link_time": ALL_REDUCES, "instance_devices": "tp",
          "kv_bytes_per_token_per_device": None, "linear_flops_per_token_per_device": None, "head_activation_bytes_per_row_per_device": "(d_model + vocab_size/tp)*act_bytes_per_element"},
     ),
     (
         GENERIC, {"tp": 4, **DENSE},  # norms are copied
-        {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "copied_weight_bytes": "(2*n_layers + 1)*d_model*weight_bytes_per_param",
-         "weight_bytes_per_device": "(weight_bytes - copied_weight_bytes)/tp + copied_weight_bytes", "decode_flops_per_device": "decode_flops/tp"},
+        {"kv_cache_bytes_per_device": "kv_cache_bytes/tp", "replicated_weight_bytes": "(2*n_layers + 1)*d_model*weight_bytes_per_param",
+         "weight_bytes_per_device": "(weight_bytes - replicated_weight_bytes)/tp + replicated_weight_bytes", "decode_flops_per_device": "decode_flops/tp"},
     ),
     (
         GENERIC, {"tp": 4, **DENSE, "n_kv_heads": 2},  # and heads where there are too few
         {"kv_cache_bytes_per_device": "kv_bytes_per_token_per_device*batch*context",
          "kv_bytes_per_token_per_device": "2*n_layers*ceil(n_kv_heads/tp)*head_dim*kv_bytes_per_element",
-         "weight_bytes_per_device": "(weight_bytes - copied_weight_bytes - n_layers*d_model*(n_heads + 2*n_kv_heads)*head_dim*weight_bytes_per_param)/tp"
-                                    " + n_layers*d_model*(n_heads/tp + 2*ceil(n_kv_heads/tp))*head_dim*weight_bytes_per_param + copied_weight_bytes",
+         "weight_bytes_per_device": "(weight_bytes - replicated_weight_bytes - n_layers*d_model*(n_heads + 2*n_kv_heads)*head_dim*weight_bytes_per_param)/tp"
+                                    " + n_layers*d_model*(n_heads/tp + 2*ceil(n_kv_heads/tp))*head_dim*weight_bytes_per_param + replicated_weight_bytes",
          "decode_flops_per_device": "linear_flops_per_token_per_device*decode_tokens + attention_flops_per_pair/tp*decode_pairs + head_flops_per_row/tp*decode_logit_rows"},
     ),
     (
@@ -37,7 +37,7 @@ DEVICES = [
         {"kv_cache_bytes_per_device": "kv_bytes_per_token*ceil(batch/attention_dp)*context", "weight_bytes_per_device": "weight_bytes", "decode_tokens.group": "ceil(batch/attention_dp)",
          "decode_flops_per_device": "linear_flops_per_token*decode_tokens.group + attention_flops_per_pair*decode_pairs.group + head_flops_per_row*decode_logit_rows.group",
          "decode_vector_elements": "decode_tokens.group*n_layers*d_model", "message_bytes": "decode_tokens.group*d_model*link_bytes_per_element", "decode_link_time": "0",
-         "loaded_tokens.group": "piece_prompts/attention_dp*piece + ceil(batch/attention_dp)", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
+         "loaded_tokens.group": "concurrent_chunks/attention_dp*prefill_chunk + ceil(batch/attention_dp)", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
     ),
     (
         EXPERTS, {"attention_dp": 2, **DENSE},  # but experts work for all groups
@@ -63,7 +63,7 @@ DEVICES = [
         COPIES, {"tp": 2, "d_model": 64, "n_layers": 2},  # what is neither heads nor a feed-forward layer is copied, but for the narrow products
         {"activation_bytes_per_token_per_device": "n_layers*(6*d_model + 2*(d_layer_input/tp) + 5*altup_inputs + altup_inputs**2 + 2*altup_inputs*d_model + 2*(laurel_rank/tp))"
                                                   "*act_bytes_per_element",
-         "copied_weight_bytes": "(n_layers*(d_model*altup_inputs + altup_inputs*altup_inputs**2 + altup_inputs*altup_inputs + 3*d_model) + d_model)*weight_bytes_per_param"},
+         "replicated_weight_bytes": "(n_layers*(d_model*altup_inputs + altup_inputs*altup_inputs**2 + altup_inputs*altup_inputs + 3*d_model) + d_model)*weight_bytes_per_param"},
     ),
     (
         LATENT, {"tp": 2, "attention_dp": 2, **DENSE},  # a latent is copied to both devices of a group
@@ -76,7 +76,7 @@ DEVICES = [
          "decode_flops_per_device": f"pp*{FULLEST.format('decode_flops_per_device')}", "prefill_flops_per_device": f"prefill_batch*{FULLEST.format('prefill_flops_per_device')}",
          "decode_compute_time": "pp*max(decode_flops_per_device.first/(mfu*peak_flops), decode_flops_per_device.last/(mfu*peak_flops))",
          "decode_tokens.pass": "ceil(batch/pp)", "prefill_tokens.pass": "prompt - cached_prefix", "decode_vector_elements": "decode_tokens.pass*n_layers*d_model",
-         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "piece_prompts/pp*piece + ceil(batch/pp)",
+         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "concurrent_chunks/pp*piece + ceil(batch/pp)",
          "concurrency": f"max(floor(min(({ROOM}.first)/request_bytes_per_device.first, ({ROOM}.last)/request_bytes_per_device.last)), 0)",
          "stage_send_time": "(pp - 1)*(link_latency + message_bytes/(link_share*link_bandwidth))", "all_reduces": "0"},
     ),

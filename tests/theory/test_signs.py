@@ -36,7 +36,7 @@ COUNTED = {*SHAPE.split(), "prompt", "output", "batch", "cached_prefix", "prefil
 ROWS = {  # quantity: what it rises with, what it falls with
     "ridge_point": ("peak_flops", "mem_bandwidth"),
     "effective_ridge": ("peak_flops mfu", "mem_bandwidth mbu"),
-    "group_price": ("price", ""),
+    "instance_price": ("price", ""),
     "params": (SHAPE, ""),
     "active_params": (SHAPE, ""),
     "linear_flops_per_token": (MATRICES, ""),
@@ -118,7 +118,7 @@ ROWS = {  # quantity: what it rises with, what it falls with
     "utilization": (f"{COMPUTED[0]} {OVERHEAD} arrival_rate", COMPUTED[1]),
     "queue_wait": (f"{COMPUTED[0]} {OVERHEAD} arrival_rate", COMPUTED[1]),
     "share_in_time": (f"{COMPUTED[1]} ttft_target", f"{COMPUTED[0]} {OVERHEAD} arrival_rate queue_time"),
-    "paced_chunk": (DECODE, "cached_prefix output"),
+    "even_chunk": (DECODE, "cached_prefix output"),
     "cost_per_mtok_input": (f"{SHAPE} prompt cached_prefix price", "peak_flops mfu"),
 }
 

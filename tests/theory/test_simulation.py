@@ -71,4 +71,4 @@ def test_a_simulated_mix(scheduling, within):
     tally = SERVERS[scheduling](study, sizes=lambda _: next(kinds), grain=16).run(turns=16, warm=8)
     assert float(study.exact("mix_sustained_throughput")) == pytest.approx(tally.throughput, rel=within)
     assert float(study.exact("mix_sustained_itl")) == pytest.approx(tally.mean("itls"), rel=max(within, 0.01))
-    assert float(study.exact("mix_lane_time")) == pytest.approx(tally.mean("readings"), rel=1e-3)
+    assert float(study.exact("mix_prefill_slot_time")) == pytest.approx(tally.mean("readings"), rel=1e-3)

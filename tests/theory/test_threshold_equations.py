@@ -59,7 +59,7 @@ LIMITS = {  # name: unknown, sides; the answer is the last value before the side
     "max_batch_sustained_itl": ("batch", at_work),
     "max_chunk_sustained_itl": ("chunk", at_work),
     "output_disaggregation_pays": (
-        "output", lambda v: (v.disaggregated_requests / (v.prefill_devices + v.instance_devices), v.chunked_requests / v.instance_devices),
+        "output", lambda v: (v.disaggregated_request_rate / (v.prefill_devices + v.instance_devices), v.chunked_request_rate / v.instance_devices),
     ),
     "break_even_price": ("price", lambda v: (v.price_ratio, v.break_even_ratio)),
     "max_price_cost": ("price", lambda v: (v.cost_per_mtok, v.cost_target)),
@@ -82,7 +82,7 @@ REACHED = {  # the same; the answer is the first value at which they have
     "useful_devices_itl": ("tp", lambda v: (v("itl", tp=v.tp + 1), v.itl)),
     "devices_link_bound": ("tp", lambda v: (v.decode_link_time, v.decode_roofline_time)),
     "min_copies_arrival": ("dp", lambda v: (v.load, 1)),
-    "prefill_devices_pace": ("prefill_devices", lambda v: (v.prefill_requests, v.decode_requests)),
+    "prefill_devices_pace": ("prefill_devices", lambda v: (v.prefill_request_rate, v.decode_request_rate)),
     "output_equal_shares": (
         "output", lambda v: (v.loaded_decode_time * v.response_steps / v.batch, v.prefill_time / v.prefill_batch + v.prefill_overhead / v.prefill_batch),
     ),

@@ -48,7 +48,7 @@ def test_the_batch_and_the_chunk_within_the_itl_target():
     assert PEAK.itl(batch, 4607, tp=2) <= 0.030 < PEAK.itl(batch + 1, 4607, tp=2)
     chunk, running = limit(found, "max_chunk_itl"), found.served.batch
     assert mixed(running, chunk, 4607, 4096) <= 0.030 < mixed(running, chunk + 1, 4607, 4096)
-    paced = next(x.value for x in found.limits if "paced_chunk" in x.name)
+    paced = next(x.value for x in found.limits if "even_chunk" in x.name)
     each = 4096 / 511  # of 512 tokens the first comes with the prompt
     assert mixed(paced, paced * each, 4607, 4096) <= 0.030 < mixed(paced + 1, (paced + 1) * each, 4607, 4096)
 
@@ -56,7 +56,7 @@ def test_the_batch_and_the_chunk_within_the_itl_target():
 def test_what_is_cached_of_prompts_is_not_read_again():
     """Of 4,096 tokens a step has to read 96 for each response that ends: at most so many requests as without, and more where most is cached."""
     whole, cached = (reviewed(targets={"itl": "30 ms"}, **more) for more in ({}, {"cached_prefix": 4000}))
-    before, after = (next(x.value for x in found.limits if "paced_chunk" in x.name) for found in (whole, cached))
+    before, after = (next(x.value for x in found.limits if "even_chunk" in x.name) for found in (whole, cached))
     each = 96 / 511
     assert before < after
     assert mixed(after, after * each, 4607, 4096) <= 0.030 < mixed(after + 1, (after + 1) * each, 4607, 4096)
@@ -215,7 +215,7 @@ def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
 
 def test_prompts_of_a_steady_state_are_shared_out_over_the_ranks(ranks):
     """The step of a rank that reads a fourth of the prompt tokens that all of them end requests for, each request at its last token."""
-    paced = next(x.value for x in ranks.limits if "paced_chunk" in x.name)
+    paced = next(x.value for x in ranks.limits if "even_chunk" in x.name)
 
     def late(batch):
         values = {"context": 2048 + 255, "chunk_past": 2048, "attention_dp": 4, "ep": 4, "batch": batch}
