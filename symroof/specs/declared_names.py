@@ -70,7 +70,7 @@ def declared_conditions(specs: Mapping[str, ConditionSpec], names: Collection[st
     """
     reader = _FormulaReader(names)
     read = {name: (reader.read(name, ("holds",), spec.holds), spec.otherwise) for name, spec in specs.items()}
-    faults = [
+    faults: list[tuple[Place, str]] = [
         ((name, "holds"), "is not a comparison, such as load < 1")
         for name, (tree, _) in read.items()
         if name not in reader.unread and not isinstance(tree, Compare)

@@ -20,7 +20,7 @@ class BuiltInInput(InputSpec):
 
     aliases: tuple[str, ...] = ()
     least: Formula | None = None
-    most: Formula | None = None  # type: ignore[assignment]
+    most: Formula | None = None
     noun: str | None = None
 
 
@@ -30,7 +30,7 @@ class BuiltInFormula(FormulaSpec):
     ``of_mix`` names the quantity that this one replaces where the server serves a mix, ``negligible`` what texts write as 0.
     """
 
-    choose: dict[str, dict[str, Formula | None]] = Field(default={}, max_length=1)  # type: ignore[assignment]
+    choose: dict[str, dict[str, Formula | None]] = Field(default={}, max_length=1)
     aliases: tuple[str, ...] = ()
     negligible: str | None = None
     of_mix: str | None = None

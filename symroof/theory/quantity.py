@@ -2,24 +2,28 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
-from symroof.formula import build
 from symroof.formula.parse import parse
+from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Tree, names
 from symroof.theory.symbols import Symbol, common_fields, exact_text
-from symroof.theory.theory_files import cited, conditions
+from symroof.theory.theory_files import cited, conditions, section
 
-COMPUTE_RATE, MEMORY_RATE = "(mfu*peak_flops)", "(mbu*mem_bandwidth)"
-"""The FLOPs and bytes that one device achieves in a second."""
-WORK_TIMES = {"compute_time": ("flops", COMPUTE_RATE), "memory_time": ("bytes", MEMORY_RATE)}
-"""The times of a pass, of a stage and of an operator alike: which work each is of, and the rate of one device."""
+WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
+"""The times of a pass, of a stage and of an operator alike, and which work each is of."""
 
 
 def work_time(kind: str, work: Tree) -> Tree:
-    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`."""
-    return build.div(work, parse(WORK_TIMES[kind][1]))
+    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`: as a step has it, of this work."""
+    return substitute(_of_each_step(kind), {f"{WORK_TIMES[kind]}_per_device": work})
+
+
+@cache
+def _of_each_step(name: str) -> Tree:
+    """The formula that a step has for a quantity, in names of one step."""
+    return parse(next(entry.fields["formula"] for entry in section("each_step") if entry.name == name))
 
 
 @dataclass(frozen=True)
