@@ -17,6 +17,7 @@ FILE_KINDS = {
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
     "preset": ("symroof.specs.preset", "PresetSpec"),
     "theory": ("symroof.specs.own_theory", "TheorySpec"),
+    "engine": ("symroof.specs.engine_profile", "EngineSpec"),
     "claims": ("symroof.specs.claims", "ClaimsSpec"),
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
@@ -27,6 +28,7 @@ MARKS = {
     "theory part": ("part_of", "parts"),
     "measured": ("measurements", "serving", "ceilings"),
     "efficiencies": ("efficiencies",),
+    "engine": ("class",),
     "hardware": ("memory",),
     "theory": ("inputs",),
     "study": ("workload", "targets", "theory"),
@@ -64,7 +66,7 @@ def kind_of(document: Document) -> str:
     raise InputError(
         document.problem(
             (),
-            "is not a study, model, hardware, preset, theory, claims, measured or efficiencies file that symroof knows",
+            "is not a study, model, hardware, preset, theory, engine, claims, measured or efficiencies file that symroof knows",
             "`symroof init KIND` writes a starter file",
         )
     )

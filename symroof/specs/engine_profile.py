@@ -1,0 +1,231 @@
+"""Engine profiles: what a serving engine decides where nobody says otherwise, each value with its source and the version it was read in.
+
+A profile sets inputs (share of memory, reserve, budget of a step, largest batch) and counting choices, says which arithmetic a checkpoint runs in,
+and which class of efficiencies the engine is of. ``ideal`` sets nothing: it is physics, with the whole memory and no overheads.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+
+from symroof.errors import nearest
+from symroof.formula.tree import Tree
+from symroof.specs import catalogue
+from symroof.specs.engines import EngineClass
+from symroof.specs.fields import NAME, Faults, Source, Spec, amount, build
+from symroof.specs.input_values import setting, symbol_of
+from symroof.theory.switches import SWITCHES
+
+DEFAULT = "vllm"
+"""The engine of every command where none is named."""
+IDEAL = "ideal"
+"""The engine of hand calculations: the whole memory, the peak, no overheads, nothing reserved."""
+
+Number = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
+Version = Annotated[str, BeforeValidator(str), Field(pattern=r"^\d{1,4}(\.\d{1,4}){0,3}$")]
+
+
+class ByMemory(Spec):
+    """A value for devices with at least so much memory, except for some families of parts, by what their names contain."""
+
+    least: amount("byte") | None = None  # type: ignore[valid-type]
+    other_than: tuple[str, ...] = ()
+    value: Number
+
+
+class EngineValue(Spec):
+    """What an engine sets an input to: a value, a formula over other inputs, or values by the memory of a device; and where that is written."""
+
+    value: Number = None
+    formula: str | None = None
+    by_memory: tuple[ByMemory, ...] = ()
+    source: str
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> EngineValue:
+        if sum((self.value is not None, self.formula is not None, bool(self.by_memory))) != 1:
+            raise ValueError("has to have one of value, formula and by_memory")
+        return self
+
+    def of(self, memory: Fraction | None, device: str) -> object:
+        """The value or formula for a device; None where the profile has none for it."""
+        if not self.by_memory:
+            return self.formula if self.value is None else self.value
+        for row in self.by_memory:
+            enough = row.least is None or (memory is not None and memory >= row.least.value)
+            if enough and not any(part in device for part in row.other_than):
+                return row.value  # type: ignore[no-any-return]
+        return None
+
+
+class EngineChoice(Spec):
+    """The value of a counting choice that an engine makes."""
+
+    value: str
+    source: str
+    note: str = ""
+
+
+class EngineArithmetic(Spec):
+    """What the products of a checkpoint's format run in: ``native`` where the device has a peak for it (16 bits elsewhere), or ``wide``: always 16 bits."""
+
+    runs: Literal["native", "wide"]
+    source: str
+    note: str = ""
+
+
+class EarlierVersion(Spec):
+    """What versions before one did otherwise."""
+
+    before: Version
+    engine_class: Annotated[EngineClass | None, Field(alias="class")] = None
+    inputs: dict[str, EngineValue] = {}
+    assume: dict[str, EngineChoice] = {}
+    arithmetic: dict[str, EngineArithmetic] = {}
+
+
+class EngineSpec(Spec):
+    """A serving engine: its defaults, each with its source, at one version; ``versions`` says what earlier ones did."""
+
+    name: Annotated[str, Field(pattern=NAME)]
+    title: str
+    aliases: tuple[str, ...] = ()
+    version: Version | None = None
+    date: Annotated[str, BeforeValidator(str)] | None = None
+    engine_class: Annotated[EngineClass, Field(alias="class")] = "compiled"
+    sources: dict[str, Source] = {}
+    inputs: dict[str, EngineValue] = {}
+    assume: dict[str, EngineChoice] = {}
+    arithmetic: dict[str, EngineArithmetic] = {}
+    data_parallel: Literal["copies", "groups", "inside"] = "copies"
+    versions: tuple[EarlierVersion, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> EngineSpec:
+        faults: list[tuple[tuple[str | int, ...], str]] = []
+        for place, part in [((), self), *((("versions", i), earlier) for i, earlier in enumerate(self.versions))]:
+            for name, choice in part.assume.items():
+                if name not in SWITCHES or choice.value not in SWITCHES[name].values:
+                    faults.append(((*place, "assume", name), f"no such counting choice or value; {nearest(name, SWITCHES)}"))
+            for name, value in part.inputs.items():
+                try:
+                    rows = [row.value for row in value.by_memory] or [value.of(None, "")]
+                    for row in rows:
+                        setting(symbol_of(name).name, row)
+                except ValueError as error:
+                    faults.append(((*place, "inputs", name), str(error)))
+            for section in ("inputs", "assume", "arithmetic"):
+                entries: dict[str, Any] = getattr(part, section)
+                faults += [
+                    ((*place, section, name, "source"), f"is none of the sources of this file; {nearest(entry.source, self.sources)}")
+                    for name, entry in entries.items()
+                    if entry.source not in self.sources
+                ]
+        if faults:
+            raise Faults(faults)
+        return self
+
+
+@dataclass(frozen=True)
+class EngineProfile:
+    """One engine at one version.
+
+    >>> profile = engine_profile("vllm@0.11")
+    >>> profile.label, profile.spec.title, profile.inputs["memory_share"].value
+    ('vllm@0.11', 'vLLM', Fraction(9, 10))
+    """
+
+    spec: EngineSpec
+    version: str = ""
+
+    @property
+    def label(self) -> str:
+        return f"{self.spec.name}@{self.version}" if self.version else self.spec.name
+
+    @property
+    def said(self) -> str:
+        """Name and version as texts write it: ``vLLM 0.33``."""
+        version = self.version or self.spec.version
+        return f"{self.spec.title} {version}" if version else self.spec.title
+
+    @property
+    def kind(self) -> EngineClass:
+        """The class of its efficiencies."""
+        return next((earlier.engine_class for earlier in self._earlier if earlier.engine_class), self.spec.engine_class)
+
+    @property
+    def inputs(self) -> dict[str, EngineValue]:
+        return self._laid("inputs")
+
+    @property
+    def assume(self) -> dict[str, EngineChoice]:
+        return self._laid("assume")
+
+    @property
+    def arithmetic(self) -> dict[str, EngineArithmetic]:
+        return self._laid("arithmetic")
+
+    def source(self, key: str) -> str:
+        """A source as a line of text."""
+        return str(self.spec.sources[key])
+
+    @property
+    def _earlier(self) -> list[EarlierVersion]:
+        """The entries that hold for this version, the strongest first: of those before several versions the lowest is the nearest."""
+        if not self.version:
+            return []
+        holding = [earlier for earlier in self.spec.versions if version_key(self.version) < version_key(earlier.before)]
+        return sorted(holding, key=lambda earlier: version_key(earlier.before))
+
+    def _laid(self, section: str) -> Any:
+        laid = dict(getattr(self.spec, section))
+        for earlier in reversed(self._earlier):
+            laid |= getattr(earlier, section)
+        return laid
+
+    def tree(self, name: str, memory: Fraction | None, device: str) -> Tree | None:
+        """The value or formula of an input on a device; None where the profile leaves it open."""
+        entry = self.inputs.get(name)
+        value = entry.of(memory, device) if entry else None
+        return None if value is None else setting(name, value)  # type: ignore[return-value]
+
+
+def version_key(version: str) -> tuple[int, ...]:
+    """Versions in order.
+
+    >>> version_key("0.9.2") < version_key("0.11")
+    True
+    """
+    return tuple(map(int, version.split(".")))
+
+
+@lru_cache(maxsize=64)
+def engine_profile(name: str) -> EngineProfile:
+    """The profile of an engine by its name or an alias, at a version where one follows.
+
+    Raises:
+        InputError: no such engine.
+
+    >>> engine_profile("vLLM 0.9.1").label, engine_profile("sglang").label
+    ('vllm@0.9.1', 'sglang')
+    """
+    base, version = named_version(name)
+    return EngineProfile(build(catalogue.find("engines", base), EngineSpec), version)
+
+
+def named_version(name: str) -> tuple[str, str]:
+    """The name of an engine and its version, as people write them.
+
+    >>> named_version("vllm@0.11"), named_version("SGLang v0.4.6.post1"), named_version("llama.cpp"), named_version("llama.cpp b4567")
+    (('vllm', '0.11'), ('sglang', '0.4.6'), ('llama.cpp', ''), ('llama.cpp', ''))
+    """
+    match = re.match(r"(?P<name>[a-z][\w.+-]*?(?: / [\w.]+)?)(?:(?:@| v?| ?@ ?v?)(?P<version>\d{1,4}(?:\.\d{1,4})+))?(?:[.\s-]?(?:post|rc|b|\+)\S*)?\s*$", name.strip().lower())
+    return (match["name"], match["version"] or "") if match else (name.strip().lower(), "")
