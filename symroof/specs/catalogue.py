@@ -15,7 +15,15 @@ from symroof.specs.strict_yaml import Document, load
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 BUILT_IN = "inference"
 """The theory that is always there, and so no entry of the catalogue: its names are those of ``symroof list quantities``."""
-SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study", "measured": "source of measurements", "theories": "theory", "engines": "engine"}
+SINGULAR = {
+    "hardware": "hardware",
+    "models": "model",
+    "presets": "preset",
+    "studies": "study",
+    "measured": "source of measurements",
+    "theories": "theory",
+    "engines": "engine",
+}
 
 
 @lru_cache(maxsize=8)

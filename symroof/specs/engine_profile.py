@@ -61,7 +61,7 @@ class EngineValue(Spec):
         for row in self.by_memory:
             enough = row.least is None or (memory is not None and memory >= row.least.value)
             if enough and not any(part in device for part in row.other_than):
-                return row.value  # type: ignore[no-any-return]
+                return row.value
         return None
 
 
@@ -111,7 +111,8 @@ class EngineSpec(Spec):
     @model_validator(mode="after")
     def _consistent(self) -> EngineSpec:
         faults: list[tuple[tuple[str | int, ...], str]] = []
-        for place, part in [((), self), *((("versions", i), earlier) for i, earlier in enumerate(self.versions))]:
+        parts: list[tuple[tuple[str | int, ...], Any]] = [((), self), *((("versions", i), earlier) for i, earlier in enumerate(self.versions))]
+        for place, part in parts:
             for name, choice in part.assume.items():
                 if name not in SWITCHES or choice.value not in SWITCHES[name].values:
                     faults.append(((*place, "assume", name), f"no such counting choice or value; {nearest(name, SWITCHES)}"))
@@ -163,15 +164,18 @@ class EngineProfile:
 
     @property
     def inputs(self) -> dict[str, EngineValue]:
-        return self._laid("inputs")
+        laid: dict[str, EngineValue] = self._laid("inputs")
+        return laid
 
     @property
     def assume(self) -> dict[str, EngineChoice]:
-        return self._laid("assume")
+        laid: dict[str, EngineChoice] = self._laid("assume")
+        return laid
 
     @property
     def arithmetic(self) -> dict[str, EngineArithmetic]:
-        return self._laid("arithmetic")
+        laid: dict[str, EngineArithmetic] = self._laid("arithmetic")
+        return laid
 
     def source(self, key: str) -> str:
         """A source as a line of text."""
@@ -227,5 +231,8 @@ def named_version(name: str) -> tuple[str, str]:
     >>> named_version("vllm@0.11"), named_version("SGLang v0.4.6.post1"), named_version("llama.cpp"), named_version("llama.cpp b4567")
     (('vllm', '0.11'), ('sglang', '0.4.6'), ('llama.cpp', ''), ('llama.cpp', ''))
     """
-    match = re.match(r"(?P<name>[a-z][\w.+-]*?(?: / [\w.]+)?)(?:(?:@| v?| ?@ ?v?)(?P<version>\d{1,4}(?:\.\d{1,4})+))?(?:[.\s-]?(?:post|rc|b|\+)\S*)?\s*$", name.strip().lower())
+    match = re.match(
+        r"(?P<name>[a-z][\w.+-]*?(?: / [\w.]+)?)(?:(?:@| v?| ?@ ?v?)(?P<version>\d{1,4}(?:\.\d{1,4})+))?(?:[.\s-]?(?:post|rc|b|\+)\S*)?\s*$",
+        name.strip().lower(),
+    )
     return (match["name"], match["version"] or "") if match else (name.strip().lower(), "")

@@ -84,6 +84,8 @@ class Devices:
             yield from self._coefficients()
             for step in STEPS:
                 yield from ((f"{step.name}_{what}_per_device", self._pass(step, what)) for what in ("flops", "bytes"))
+        if self.totals.assumptions["attention_arithmetic"] == "wide":
+            yield from ((f"{step.name}_attention_flops_per_device", self._attention(step)) for step in STEPS)
         for step in STEPS:
             yield f"{step.name}_link_time", link_time(self.layout, *self.tokens(step), self.totals.has_experts)
 
@@ -186,6 +188,11 @@ class Devices:
             return build.div(Name(f"{step.name}_{what}"), self.even)
         return build.add(ZERO, *(term for key, phase, alone, cells in keys for term in self._terms(step, key, phase, alone, cells)))
 
+    def _attention(self, step: Step) -> Tree:
+        """FLOPs of attention's products in a pass on one device."""
+        parts = [(key, phase, alone) for key, phase, alone in self.totals.parts(step) if key[:2] == ("flops", "pairs")]
+        return build.add(ZERO, *(term for key, phase, alone in parts for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])))
+
     def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[Cell]) -> Iterator[Tree]:
         own, apart = [cell for cell in cells if not self.apart(cell)], [cell for cell in cells if self.apart(cell)]
         if own:
@@ -248,7 +255,7 @@ class Devices:
                 return cell.amount
             return build.mul(cell.amount, Name(self.totals.driver_name(step, cell.per, cell.scope, self._alone(step, cell))))
 
-        return tuple(operators(self.counted(step), whole, lambda cell: self.over_passes(step, self.work(step, self.own(cell)))))
+        return tuple(operators(self.counted(step), whole, lambda cell: self.over_passes(step, self.work(step, self.own(cell))), self.totals.assumptions))
 
     def counted(self, step: Step) -> list[Cell]:
         """The cells that count in a step."""

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from symroof.formula import build
 from symroof.formula.tree import ONE, ZERO, Tree
 from symroof.theory.operator_table import Cell
+from symroof.theory.mixers import CORE
 from symroof.theory.quantity import work_time
+from symroof.theory.switches import Assumptions
 
 
 @dataclass(frozen=True)
@@ -24,16 +26,22 @@ class Operator:
     streams: tuple[tuple[str, Tree], ...]
     device_flops: Tree
     device_bytes: Tree
+    assumptions: Assumptions
+
+    @property
+    def attention_flops(self) -> Tree:
+        """Those of its FLOPs on one device that run at attention's own peak, where it has one."""
+        return self.device_flops if self.name == CORE else ZERO
 
     @property
     def compute_time(self) -> Tree:
         """The time of one layer's FLOPs alone."""
-        return work_time("compute_time", self.device_flops)
+        return work_time("compute_time", self.device_flops, self.assumptions, self.attention_flops)
 
     @property
     def memory_time(self) -> Tree:
         """The time of one layer's bytes alone."""
-        return work_time("memory_time", self.device_bytes)
+        return work_time("memory_time", self.device_bytes, self.assumptions)
 
     @property
     def roofline_time(self) -> Tree:
@@ -55,11 +63,17 @@ def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Tre
     return build.add(ZERO, *(build.mul(operator.count, amount(operator)) for operator in operators))
 
 
+def _device_flops(some: list[Operator]) -> tuple[Tree, Assumptions, Tree]:
+    """The FLOPs of one device over all layers, and those of them that are attention's."""
+    flops, attention = (_over_layers(some, amount) for amount in (lambda operator: operator.device_flops, lambda operator: operator.attention_flops))
+    return flops, some[0].assumptions, attention
+
+
 PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
     "flops": lambda some: _of_streams(some, _computes),
     "bytes": lambda some: _of_streams(some, _moves),
-    "compute_time": lambda some: work_time("compute_time", _over_layers(some, lambda operator: operator.device_flops)),
-    "memory_time": lambda some: work_time("memory_time", _over_layers(some, lambda operator: operator.device_bytes)),
+    "compute_time": lambda some: work_time("compute_time", *_device_flops(some)),
+    "memory_time": lambda some: work_time("memory_time", _over_layers(some, lambda operator: operator.device_bytes), some[0].assumptions),
     "roofline_time": lambda some: build.add(ZERO, *(operator.roofline_time for operator in some)),
 }
 """The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
@@ -67,7 +81,7 @@ PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
 Amount = Callable[[Cell], Tree]
 
 
-def operators(counted: Iterable[Cell], whole: Amount, device: Amount) -> Iterator[Operator]:
+def operators(counted: Iterable[Cell], whole: Amount, device: Amount, assumptions: Assumptions) -> Iterator[Operator]:
     """The operators of a step from the cells that count in it; ``whole`` gives a cell's FLOPs or bytes in one layer, ``device``
     one device's part of them."""
     by_operator: dict[tuple[str, str], list[Cell]] = {}
@@ -81,7 +95,7 @@ def operators(counted: Iterable[Cell], whole: Amount, device: Amount) -> Iterato
 
         streams = {stream: summed(whole, lambda other, stream=stream: other == stream) for stream in dict.fromkeys(cell.stream for cell in cells)}  # type: ignore[misc]
         amounts = [summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)]
-        yield Operator(name, layer, count, amounts[0], amounts[1], tuple(streams.items()), amounts[2], amounts[3])
+        yield Operator(name, layer, count, amounts[0], amounts[1], tuple(streams.items()), amounts[2], amounts[3], assumptions)
 
 
 def _computes(stream: str) -> bool:

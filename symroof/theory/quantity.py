@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import Tree, names
+from symroof.formula.tree import ZERO, Tree, names
+from symroof.theory.switches import Assumptions
 from symroof.theory.symbols import Symbol, common_fields, exact_text
 from symroof.theory.theory_files import cited, conditions, section
 
@@ -15,15 +16,20 @@ WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
 """The times of a pass, of a stage and of an operator alike, and which work each is of."""
 
 
-def work_time(kind: str, work: Tree) -> Tree:
-    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`: as a step has it, of this work."""
-    return substitute(_of_each_step(kind), {f"{WORK_TIMES[kind]}_per_device": work})
+def work_time(kind: str, work: Tree, assumptions: Assumptions, attention: Tree = ZERO) -> Tree:
+    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`: as a step has it, of this work, of which ``attention`` is attention's."""
+    parts = {f"{WORK_TIMES[kind]}_per_device": work, "attention_flops_per_device": attention}
+    return substitute(_of_each_step(kind, assumptions), parts)
 
 
-@cache
-def _of_each_step(name: str) -> Tree:
+@lru_cache(maxsize=256)
+def _of_each_step(name: str, assumptions: Assumptions) -> Tree:
     """The formula that a step has for a quantity, in names of one step."""
-    return parse(next(entry.fields["formula"] for entry in section("each_step") if entry.name == name))
+    fields = next(entry.fields for entry in section("each_step") if entry.name == name)
+    if "formula" in fields:
+        return parse(fields["formula"])
+    ((switch, formulas),) = fields["choose"].items()
+    return parse(formulas[assumptions[switch]])
 
 
 @dataclass(frozen=True)

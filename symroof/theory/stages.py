@@ -154,11 +154,17 @@ class Pipeline(Devices):
     def _times(self, step: Step) -> Iterator[tuple[str, Tree]]:
         """Work, traffic and times of a step: the slowest stage's, as often as passes follow each other."""
         passes, through = self._passes(step), self._prompts() if step.name == "prefill" else Name("pp")
+        wide = self.totals.assumptions["attention_arithmetic"] == "wide"
         for stage in self.stages:
             yield from zip((_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")), self._work(step, stage), strict=True)
+            if wide:
+                yield _of(stage, f"{step.name}_attention_flops"), self._work(step, stage, attention=True)[0]
         for what in ("flops", "bytes"):
             yield f"{step.name}_{what}_per_device", build.mul(through, self._of_fullest([Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]))
-        times = {kind: [work_time(kind, Name(_of(stage, f"{step.name}_{what}"))) for stage in self.stages] for kind, what in WORK_TIMES.items()}
+        if wide:
+            own: list[Tree] = [Name(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages]
+            yield f"{step.name}_attention_flops_per_device", build.mul(through, self._of_fullest(own))
+        times = {kind: [self._time(step, stage, kind, what, wide) for stage in self.stages] for kind, what in WORK_TIMES.items()}
         for kind, each in times.items():
             yield f"{step.name}_{kind}", build.mul(passes, build.call("max", *each))
         rooflines = [self._roofline(step, stage, *pair) for stage, *pair in zip(self.stages, *times.values(), strict=True)]
@@ -169,6 +175,11 @@ class Pipeline(Devices):
         together = [build.add(roofline, link) for roofline, link in zip(rooflines, links, strict=True)]
         yield f"{step.name}_busy_time", build.add(build.mul(passes, build.call("max", *together)), sent)
 
+    def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Tree:
+        """The time of a stage's FLOPs or bytes in one pass."""
+        attention = Name(_of(stage, f"{step.name}_attention_flops")) if wide else ZERO
+        return work_time(kind, Name(_of(stage, f"{step.name}_{what}")), self.totals.assumptions, attention)
+
     def _passes(self, step: Step) -> Tree:
         return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
 
@@ -176,10 +187,12 @@ class Pipeline(Devices):
         """Prompts that follow each other through the stages."""
         return self.requests("prefill_batch")
 
-    def _work(self, step: Step, stage: Stage) -> tuple[Tree, Tree]:
-        """FLOPs and bytes of one pass of one device of a stage."""
+    def _work(self, step: Step, stage: Stage, attention: bool = False) -> tuple[Tree, Tree]:
+        """FLOPs and bytes of one pass of one device of a stage, or those of attention's products alone."""
         terms: dict[bool, list[Tree]] = {True: [], False: []}
         for key, phase, alone in self.totals.parts(step):
+            if attention and key[:2] != ("flops", "pairs"):
+                continue
             cells = self.totals.groups(phase)[key]
             for apart in (False, True):
                 own = self._in(stage, (cell for cell in cells if self.apart(cell) == apart))
@@ -198,7 +211,7 @@ class Pipeline(Devices):
 
     def _operators(self, step: Step, stage: Stage) -> Iterator[Operator]:
         work = partial(self.work, step)
-        yield from operators(self._in(stage, self.counted(step)), work, work)
+        yield from operators(self._in(stage, self.counted(step)), work, work, self.totals.assumptions)
 
     def _links(self, step: Step, stage: Stage) -> Tree:
         """The time a pass spends on links inside a stage."""

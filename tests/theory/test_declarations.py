@@ -268,10 +268,11 @@ def test_every_symbol_says_what_it_is():
 
 def test_names_are_unique():
     inputs = [symbol.name for group in GROUPS.values() for symbol in group]
-    stated = {entry.name for entry in section("define")}
+    of_steps = {f"{step.name}_{entry.name}" for step in STEPS for entry in section("each_step")}
+    stated = {*of_steps, *(entry.name for entry in section("define"))}
     made = [name for entry in section("define") if (name := f"{entry.name}_per_device") in QUANTITIES and name not in stated]
     quantities = [*(entry.name for entry in section("define")), *made]
-    every = [*inputs, *quantities, *(f"{step.name}_{entry.name}" for step in STEPS for entry in section("each_step"))]
+    every = [*inputs, *quantities, *of_steps]
     assert sorted(every) == sorted(set(every))
     assert set(QUANTITIES) | set(INPUTS) == set(every)
     assert not set(ALIASES) & set(every)

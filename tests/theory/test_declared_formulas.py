@@ -150,6 +150,12 @@ def wait_quantile(v):
     return max(0, -Fraction(math.log(longer / v.utilization))) * v.service_time / idle(v, "utilization")
 
 
+def of_attention(v, step):
+    """FLOPs beside attention and of attention, each with its peak."""
+    own = v.value(f"{step}_attention_flops_per_device")
+    return (v.value(f"{step}_flops_per_device") - own, v.peak_flops), (own, v.attention_peak_flops)
+
+
 def vectors(v, step):
     return v.step_overhead + v.n_layers * v.layer_overhead + v.value(f"{step}_vector_elements") * v.elementwise_bytes / v.mem_bandwidth
 
@@ -449,7 +455,10 @@ FORMULAS = {
 
 OF_A_STEP = {
     "intensity": lambda v, s: v.value(f"{s}_flops") / v.value(f"{s}_bytes"),
-    "compute_time": lambda v, s: v.value(f"{s}_flops_per_device") / v.peak_flops / v.mfu,
+    "compute_time": {
+        "as_activations": lambda v, s: v.value(f"{s}_flops_per_device") / v.peak_flops / v.mfu,
+        "wide": lambda v, s: sum(part / rate for part, rate in of_attention(v, s)) / v.mfu,
+    },
     "memory_time": lambda v, s: v.value(f"{s}_bytes_per_device") / v.mem_bandwidth / v.mbu,
     "roofline_time": {
         "aggregate": lambda v, s: max(v.value(f"{s}_memory_time"), v.value(f"{s}_compute_time")),
