@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from symroof.formula import build
 from symroof.formula.tree import ONE, ZERO, Tree
-from symroof.theory.operator_table import Cell
 from symroof.theory.mixers import CORE
+from symroof.theory.operator_table import Cell
 from symroof.theory.quantity import work_time
 from symroof.theory.switches import Assumptions
 
