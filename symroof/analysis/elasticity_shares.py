@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 
 from symroof.analysis.inline import explained, shortest
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula import build, quotients
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
@@ -35,7 +35,7 @@ class Shares:
 
     name: str
     x: str
-    answers: Answers
+    bound_case: BoundCase
     _marks: dict[str, Tree] = field(default_factory=dict)
 
     @cached_property
@@ -83,12 +83,12 @@ class Shares:
                 yield self._readable(form), ", ".join(winners)
 
     def _opened(self, name: str) -> Tree:
-        return explained(name, self.x, self.answers, self._single_term)
+        return explained(name, self.x, self.bound_case, self._single_term)
 
     def _single_term(self, name: str) -> Tree | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
         try:
-            over, under = rational(explained(name, self.x, self.answers), self.x)
+            over, under = rational(explained(name, self.x, self.bound_case), self.x)
         except NotRational:
             return None
         power = next(iter(over)) - next(iter(under))
@@ -99,13 +99,13 @@ class Shares:
         return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
 
     def _number(self, arm: Tree) -> Fraction:
-        value: Fraction = self.answers.case.evaluate(substitute(arm, self._marks))
+        value: Fraction = self.bound_case.case.evaluate(substitute(arm, self._marks))
         return value
 
     def _readable(self, tree: Tree) -> Tree:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
         written = self._summed(_tidied(substitute(tree, self._marks)))
-        return shortest(written, self.answers) if len(text(written)) <= WORTH_SHORTENING else written
+        return shortest(written, self.bound_case) if len(text(written)) <= WORTH_SHORTENING else written
 
     def _summed(self, tree: Tree) -> Tree:
         """Sums that a quantity is the name of, by that name: its terms may stand among others."""
@@ -119,7 +119,7 @@ class Shares:
     @cached_property
     def _sums(self) -> dict[str, set[Tree]]:
         """The quantities on the way that are defined as sums, the longest first."""
-        case = self.answers.case
+        case = self.bound_case.case
         formulas = {name: case.stands_for(name) for name in sorted(case.theory.ancestry(self.name)) if name != self.name}
         sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
@@ -127,7 +127,7 @@ class Shares:
     @cached_property
     def _arm_names(self) -> dict[Tree, str]:
         """The named arms of maxima on the way, as they stand here when opened."""
-        theory = self.answers.case.theory
+        theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.ancestry(self.name)))
         named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))
         return {self._opened(name): name for name in named}

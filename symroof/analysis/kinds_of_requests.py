@@ -2,16 +2,16 @@
 
 from fractions import Fraction
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula.tree import Name
 from symroof.theory.mixes import OF_THE_MIX
 
 
-def kinds_apart(answers: Answers) -> list[str]:
+def kinds_apart(bound_case: BoundCase) -> list[str]:
     """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
-    limit, decided = answers.targets.get("ttft"), answers.case.given.get("loaded_ttft")
-    mean, *kinds = (answers.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))
+    limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
+    mean, *kinds = (bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))
     if limit is None or decided != Name(OF_THE_MIX["loaded_ttft"]) or mean is None or _slowest(mean) > limit:
         return []
     return [

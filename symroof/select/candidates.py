@@ -6,8 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.request import ROLES, selection
-from symroof.cases.selection import Selection
+from symroof.cases.request import ROLES, Request, request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries
 from symroof.specs.other_tools import equivalent
@@ -45,7 +44,7 @@ def widened(study: Study, among: Mapping[str, Any]) -> Study:
     own = study.declared
     lists: dict[str, Any] = {name: _listed(name, value) for name, value in ((_name(key, own), value) for key, value in among.items())}
     named = {key: lists.pop(key, None) for key in KINDS}
-    made.select(selection(named["model"], named["hardware"], origin=ORIGIN, own=own, **lists))
+    made.select(request_of(named["model"], named["hardware"], origin=ORIGIN, own=own, **lists))
     return made
 
 
@@ -105,6 +104,6 @@ def _matching(name: str, item: str) -> list[str]:
 
 def hint(study: Study) -> str:
     """How to widen a study that has one configuration only."""
-    chosen: Selection = study._selection
+    chosen: Request = study.request
     model = chosen.precision.get("weights", ("fp16",))[0]
     return f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={','.join(dict.fromkeys((model, 'fp8')))}"

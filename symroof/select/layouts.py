@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.select.candidates import MOST_CANDIDATES
 
@@ -76,7 +77,7 @@ def _count(word: str, path: str) -> int:
     return int(word)
 
 
-def laid_out(cases: Sequence[Answers], counts: Counts) -> tuple[Answers, ...]:
+def laid_out(cases: Sequence[BoundCase], counts: Counts) -> tuple[BoundCase, ...]:
     """Every case in every layout of every number of devices; the cases as they are where no number is listed.
 
     >>> from symroof.analysis.study import Study
@@ -89,60 +90,60 @@ def laid_out(cases: Sequence[Answers], counts: Counts) -> tuple[Answers, ...]:
     """
     if not counts.numbers:
         return tuple(cases)
-    chosen = [name for name in counts.chosen if name in cases[0].binding.given]
+    chosen = [name for name in counts.chosen if name in cases[0].given]
     if chosen:
         raise InputError(Problem("study", f"it chooses {chosen[0]}, which layouts of devices choose", path=chosen[0], hint=f"leave {chosen[0]} out"))
     layouts = _layouts if counts.whole else _instances
-    every = (laid for answers in cases for count in counts.numbers for degrees in layouts(answers, count) for laid in _laid(answers, degrees))
+    every = (laid for bound_case in cases for count in counts.numbers for degrees in layouts(bound_case, count) for laid in _laid(bound_case, degrees))
     made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))
     if len(made) > MOST_CANDIDATES:
         raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=counts.word, hint=f"fewer numbers of {counts.word}"))
     return made
 
 
-def degrees_of(answers: Answers) -> tuple[tuple[str, Fraction], ...]:
+def degrees_of(bound_case: BoundCase) -> tuple[tuple[str, Fraction], ...]:
     """The degrees of a layout that are not 1, and its prefill devices."""
-    chosen = [(name, answers.case.value(name)) for name in LAID_OUT if name in answers.case.given]
+    chosen = [(name, bound_case.case.value(name)) for name in LAID_OUT if name in bound_case.case.given]
     return tuple((name, value) for name, value in chosen if value != 1 or name == "prefill_devices")
 
 
 Degrees = dict[str, int | Fraction]
 
 
-def _layouts(answers: Answers, count: int) -> Iterator[Degrees]:
+def _layouts(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
     """Degrees whose product is the number of devices; where prompts are read apart, the prefill devices of all copies are shared among them."""
-    for instance, group in _groups(answers, count):
+    for instance, group in _groups(bound_case, count):
         copies = count // instance
         yield {**group, "dp": copies}
-        for reading in _parts(answers, copies):
+        for reading in _parts(bound_case, copies):
             yield {**group, "dp": copies - reading, "prefill_devices": Fraction(instance * reading, copies - reading)}
 
 
-def _instances(answers: Answers, count: int) -> Iterator[Degrees]:
+def _instances(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
     """Degrees of one instance, those that prefill for it among its devices."""
-    for instance, group in _groups(answers, count):
+    for instance, group in _groups(bound_case, count):
         if instance == count:
             yield dict(group)
-        elif _apart(answers):
+        elif _apart(bound_case):
             yield {**group, "prefill_devices": count - instance}
 
 
-def _groups(answers: Answers, count: int) -> Iterator[tuple[int, Degrees]]:
+def _groups(bound_case: BoundCase, count: int) -> Iterator[tuple[int, Degrees]]:
     """Devices and degrees of the groups that a number of devices is a multiple of; heads have to be shared out or copied evenly."""
-    case, experts = answers.case, answers.case.has("n_experts")
+    case, experts = bound_case.case, bound_case.case.has("n_experts")
     for tp in (n for n in _divisors(count) if case.permits(n)):
         for attention in _divisors(count // tp) if experts else [1]:
             yield tp * attention, {"tp": tp, "attention_dp": attention}
 
 
-def _apart(answers: Answers) -> bool:
+def _apart(bound_case: BoundCase) -> bool:
     """Whether prompts can be read on devices of their own: there is a network to hand their cache over, and a decode."""
-    return answers.case.has("network_bandwidth") and answers.case.chosen("output")
+    return bound_case.case.has("network_bandwidth") and bound_case.case.chosen("output")
 
 
-def _parts(answers: Answers, groups: int) -> Iterator[int]:
+def _parts(bound_case: BoundCase, groups: int) -> Iterator[int]:
     """How many of so many equal groups may read prompts for the others: every number of few, of many only in even parts."""
-    if _apart(answers):
+    if _apart(bound_case):
         yield from (reading for reading in range(1, groups) if groups // math.gcd(reading, groups) <= SHARES)
 
 
@@ -150,13 +151,12 @@ def _divisors(n: int) -> list[int]:
     return [k for k in range(1, n + 1) if n % k == 0]
 
 
-def _laid(answers: Answers, degrees: Mapping[str, int | Fraction]) -> Iterator[Answers]:
+def _laid(bound_case: BoundCase, degrees: Mapping[str, Any]) -> Iterator[BoundCase]:
     """The case in a layout; none where the model does not allow it."""
-    own = answers.binding
-    assume = dict(own.selection.assume) | ({"scheduling": "disaggregated"} if "prefill_devices" in degrees else {})
-    base = replace(own, selection=replace(own.selection, assume=assume))
+    assume = dict(bound_case.request.assume) | ({"scheduling": "disaggregated"} if "prefill_devices" in degrees else {})
+    base = bound_case.with_changes(request=replace(bound_case.request, assume=assume))
     try:
-        made = base.variant(None, **degrees)
+        made = variant(base, **degrees)
     except InputError:
         return
-    yield Answers(replace(made, several_models=own.several_models, varied=own.varied))
+    yield replace(made, several_models=bound_case.several_models, varied=bound_case.varied)

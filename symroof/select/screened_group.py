@@ -12,9 +12,9 @@ import numpy as np
 from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS
 from symroof.arrays.searches import largest_whole
-from symroof.cases.case_results import Answers
-from symroof.cases.evidence import paced
-from symroof.cases.mixed_requests import mixed
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.decision_defaults import has_mix
+from symroof.cases.measured_efficiencies import slow_first
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.theory.case import Case
@@ -87,7 +87,7 @@ class Screened:
 class Group:
     """Configurations whose functions are the same."""
 
-    def __init__(self, cases: Sequence[Answers], own: bool, used: frozenset[str]) -> None:
+    def __init__(self, cases: Sequence[BoundCase], own: bool, used: frozenset[str]) -> None:
         self.cases = cases
         first = cases[0].case
         self.size = len(cases)
@@ -95,8 +95,8 @@ class Group:
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
-        self.unqueued = UNQUEUED[mixed(cases[0].binding.given)]
-        self.ends = [{} if c.moved else {name: paced(ends, name) for name, ends in c.binding.box().items()} for c in cases]
+        self.unqueued = UNQUEUED[has_mix(cases[0].given)]
+        self.ends = [{} if c.changed_case else {name: slow_first(ends, name) for name, ends in c.box.items()} for c in cases]
         self.ranged = frozenset().union(*self.ends)
         self.differing = [name for name in dict.fromkeys((*first.given, *first.numbers)) if name in SHARED & used and self._differs(name)]
         self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
@@ -130,9 +130,9 @@ class Group:
         that of compute at an end of its own, if there is one."""
         at = {COMPUTE: end if compute is None else compute}
 
-        def number(answers: Answers, ends: Mapping[str, tuple[Fraction, Fraction]], name: str) -> float:
+        def number(bound_case: BoundCase, ends: Mapping[str, tuple[Fraction, Fraction]], name: str) -> float:
             place = at.get(name, end)
-            return _number(answers.case, name) if place is None or name not in ends else float(ends[name][place])
+            return _number(bound_case.case, name) if place is None or name not in ends else float(ends[name][place])
 
         return [np.array([number(c, ends, name) for c, ends in zip(self.cases, self.ends, strict=True)]) for name in self.differing]
 

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
-from symroof.cases.case_results import Answers
-from symroof.cases.evidence import AT_PEAK, COSTS
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.measured_efficiencies import AT_PEAK, COSTS
 from symroof.errors import InputError
 from symroof.formula.tree import Num, Tree, names
 from symroof.select.screened_group import PRICE, PRICED, ROOM, SHARED, UNQUEUED, VALUES, Group, Screened
@@ -22,7 +22,7 @@ EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 """Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
 
 
-def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None]:
+def screened(cases: Sequence[BoundCase], own: bool = True) -> list[Screened | None]:
     """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are held against isolated latencies, a size is not known.
 
     >>> from symroof.analysis.study import Study
@@ -37,14 +37,14 @@ def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None
     return results
 
 
-def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], Group]]:
+def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list[int], Group]]:
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[Any, frozenset[str]] = {}
     number = _Numbered()
-    for place, answers in enumerate(cases):
-        case = answers.case
-        if under_load(case) and (answers.moved or answers.binding.box().keys() <= EFFICIENCIES):
+    for place, bound_case in enumerate(cases):
+        case = bound_case.case
+        if under_load(case) and (bound_case.changed_case or bound_case.box.keys() <= EFFICIENCIES):
             formulas = frozenset().union(*(names(tree) for tree in case.given.values() if not isinstance(tree, Num)))
             if (id(case.theory), formulas) not in relevant:
                 relevant[id(case.theory), formulas] = _relevant(case.theory, formulas)
@@ -55,7 +55,7 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
                 if name in used and name != PRICE
             )
             moved = tuple((name, None if name in ARGUMENTS else value) for name, value in case.numbers.items())
-            unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
+            unpriced = not case.has(PRICE) and bool(PRICED & bound_case.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
     for (*_, used), alike in by_shape.items():
         places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all

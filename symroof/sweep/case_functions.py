@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from symroof.analysis.compile import compile_cases
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Value
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -27,7 +27,7 @@ class Function(Protocol):
         ...
 
 
-def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[Answers]) -> list[tuple[Function, dict[str, str]]]:
+def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[BoundCase]) -> list[tuple[Function, dict[str, str]]]:
     """One function a case, of the quantities it gives all inputs of; what has no value wherever the inputs stand is left out, with why."""
     if not inputs:
         return [_point(known, case) for known, case in zip(names, cases, strict=True)]
@@ -38,14 +38,14 @@ def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequ
     return [compiled[i] for i in range(len(cases))]
 
 
-def _compiled(names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[Answers]) -> list[tuple[Function, dict[str, str]]]:
+def _compiled(names: tuple[str, ...], inputs: Sequence[str], cases: Sequence[BoundCase]) -> list[tuple[Function, dict[str, str]]]:
     try:
         return [(function, {}) for function in compile_cases(names, inputs, cases)]
     except InputError:
         return [_what_works(names, inputs, case) for case in cases]
 
 
-def _what_works(names: tuple[str, ...], inputs: Sequence[str], case: Answers) -> tuple[Function, dict[str, str]]:
+def _what_works(names: tuple[str, ...], inputs: Sequence[str], case: BoundCase) -> tuple[Function, dict[str, str]]:
     """The function of what has a value somewhere in a case."""
     without: dict[str, str] = {}
     for name in names:
@@ -56,7 +56,7 @@ def _what_works(names: tuple[str, ...], inputs: Sequence[str], case: Answers) ->
     return compile_cases([name for name in names if name not in without], inputs, [case])[0], without
 
 
-def _point(names: Sequence[str], case: Answers) -> tuple[Function, dict[str, str]]:
+def _point(names: Sequence[str], case: BoundCase) -> tuple[Function, dict[str, str]]:
     values: dict[str, Value] = {}
     without: dict[str, str] = {}
     for name in names:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.tree import Compare, Name, Num, Tree, names
 from symroof.resources import PACKAGE
 from symroof.specs.fields import Spec
@@ -51,7 +51,7 @@ class Plan:
 
     axes: tuple[Axis, ...]
     quantities: tuple[str, ...]
-    cases: tuple[Answers, ...]
+    cases: tuple[BoundCase, ...]
     lacking: tuple[dict[str, str], ...]
     partly: tuple[dict[str, str], ...]
     title: str
@@ -164,9 +164,9 @@ class Plan:
             for i in range(len(self.cases))
         ]
         numbers = [
-            [own.given, own.numbers, {name: given.setting for name, given in binding.given.items()}, binding.assumptions.values]
-            + [word(part) for part in (own.theory.architecture, binding.model, binding.hardware)]
-            for own, binding in ((case.case, case.binding) for case in self.cases)
+            [each.case.given, each.case.numbers, {name: given.setting for name, given in each.given.items()}, each.assumptions.values]
+            + [word(part) for part in (each.case.theory.architecture, each.model, each.hardware)]
+            for each in self.cases
         ]
         axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
         question = [axes, self.quantities, self.lacking, self.partly, self.notes]

@@ -99,7 +99,7 @@ def test_a_number_keeps_its_result():
 
 def test_lists_make_cases_and_plain_questions_go_to_the_first():
     several = sr.Study("llama-3-8b", ["h100-sxm", "h200"], prompt=1024, batch=[1, 8])
-    assert [(case.binding.hardware.name, int(case.case.value("batch"))) for case in several.cases] == [
+    assert [(case.hardware.name, int(case.case.value("batch"))) for case in several.cases] == [
         ("h100-sxm", 1),
         ("h100-sxm", 8),
         ("h200", 1),

@@ -28,8 +28,8 @@ def test_the_first_of_a_selection_has_the_cheapest_request(seed):
     choice = select(**case, efficiency="peak", hardware=random.Random(seed).sample(PRICED, 3), among={"tp": "1,2"}, targets=targets)
     costs = []
     for c in choice.passing:
-        own = c.run.answers
-        made = Study(**case, hardware=own.binding.hardware.name, tp=int(own.case.value("tp")), batch=c.run.batch, efficiency="peak")
+        own = c.run.bound_case
+        made = Study(**case, hardware=own.hardware.name, tp=int(own.case.value("tp")), batch=c.run.batch, efficiency="peak")
         by_hand = made.exact("price") * made.exact("tp") / made.exact("sustained_requests")
         assert Fraction(c.run.value("cost_per_request")) == by_hand == made.exact("cost_per_request")
         costs.append(by_hand)

@@ -59,7 +59,7 @@ def test_a_list_of_values(study, among, values):
 )
 def test_a_list_of_devices(study, among, names):
     """Each once, in the order in which it is named first."""
-    assert [answers.binding.hardware.name for answers in widened(study, among).cases] == names
+    assert [answers.hardware.name for answers in widened(study, among).cases] == names
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_only_so_many_layouts_are_made(monkeypatch):
     """As many as the bound, and one more is too many."""
     monkeypatch.setattr(layouts, "_laid", lambda answers, degrees: iter([degrees]))
     one = plain(apart=False)
-    one.binding = SimpleNamespace(given={})
+    one.given = {}
     whole = len(laid_out([one], Counts((4, 8))))
     assert whole == 3 + 4
     monkeypatch.setattr(layouts, "MOST_CANDIDATES", whole)
@@ -187,7 +187,7 @@ def test_only_so_many_layouts_are_made(monkeypatch):
     monkeypatch.setattr(layouts, "MOST_CANDIDATES", whole - 1)
     problem = refused(laid_out, [one], Counts((4, 8), True))
     assert (problem.message, problem.path, problem.hint) == (f"more than {whole - 1} layouts", "devices", "fewer numbers of devices")
-    one.binding.given = {"tp": 2}
+    one.given = {"tp": 2}
     assert refused(laid_out, [one], Counts((4,))).message == "it chooses tp, which layouts of devices choose"
     assert laid_out([one], NO_COUNTS) == (one,)
 

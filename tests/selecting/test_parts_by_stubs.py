@@ -36,7 +36,7 @@ def test_a_screened_configuration_is_changed_where_it_is_judged_elsewhere(batch,
     study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64)
     made = configurations._judged(study.first, False, Screened(9, 1, copies, batch, values={batch: {}}))
     assert made.run.changes == changes
-    assert configurations._judged(study.first, False, Screened(9, 1, 1, 1, values={1: {}})).run.answers is study.first
+    assert configurations._judged(study.first, False, Screened(9, 1, 1, 1, values={1: {}})).run.bound_case is study.first
 
 
 @pytest.mark.parametrize(
@@ -75,6 +75,9 @@ class Cornered:
     corners: tuple = ()
     moved: object = None
 
+    def at(self, corner):
+        return replace(self, moved=corner)
+
 
 @pytest.mark.parametrize("none", [False, True])
 @pytest.mark.parametrize("corners", [(), ("a",), ("a", "b")])
@@ -86,7 +89,6 @@ def test_a_window_is_screened_at_every_corner_or_at_the_case_itself(corners, non
         return [None if none and i == 0 else i + 1 for i in range(len(cases))]
 
     monkeypatch.setattr(batch_window, "screened", screened)
-    monkeypatch.setattr(batch_window, "replace", lambda answers, moved, _memo: replace(answers, moved=moved))
     places = list(corners) or [None]
     assert batch_window._screened(Cornered(corners)) == ([] if none else list(range(1, len(places) + 1)))
     assert asked == [(places, False)]
@@ -117,8 +119,8 @@ def test_what_is_solved_for_a_configuration(state, missed, short, lacks, togethe
     }.items():  # fmt: skip
         monkeypatch.setattr(as_json, name, answer)
     monkeypatch.setattr(as_json, "SWITCHES", ())
-    answers = SimpleNamespace(binding=None, inputs=lambda known, defaulted: {}, slow_end=None)
-    run = SimpleNamespace(answers=answers, missed=missed, passes=state == "passes", checks=(), unknown={})
+    answers = SimpleNamespace(assumptions=None, inputs=lambda known, defaulted: {}, slow_end=None)
+    run = SimpleNamespace(bound_case=answers, missed=missed, passes=state == "passes", checks=(), unknown={})
     made = as_json._solved(SimpleNamespace(state=state, run=run, largest=None), short)
     assert (made["lacks"], made["together"], made["keeps"]) == (lacks, together, keeps)
     assert made["at_largest_batch"] is None
@@ -167,11 +169,12 @@ def test_a_front_of_few_points(points, places):
 def labelled(monkeypatch, *, devices=1, dp=1, tp=1, prefill=0, apart=False, compared=False, hardware="l4", several=False, varied=(), named=()):
     monkeypatch.setattr(configurations, "degrees", lambda answers: list(named))
     values = {"served_devices": Fraction(devices), "dp": Fraction(dp), "tp": Fraction(tp), "prefill_devices": Fraction(prefill)}
-    binding = SimpleNamespace(
+    bound_case = SimpleNamespace(
         model=SimpleNamespace(name="m"), several_models=several, hardware=SimpleNamespace(name=hardware) if hardware else None, varied=varied,
         assumptions={"scheduling": "disaggregated" if apart else "chunked"}, given={"attention_dp": 1} if compared else {},
+        case=SimpleNamespace(value=values.__getitem__),
     )  # fmt: skip
-    return configurations.label(SimpleNamespace(binding=binding, case=SimpleNamespace(value=values.__getitem__)))
+    return configurations.label(bound_case)
 
 
 @pytest.mark.parametrize(

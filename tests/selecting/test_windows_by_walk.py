@@ -187,10 +187,13 @@ class Ranged:
 
     corners: tuple
     case: Server
-    binding: object
+    given: dict
     batch: int | None = None
     dp: int | None = None
     moved: object = None
+
+    def at(self, server):
+        return replace(self, moved=server)
 
 
 LIMIT, RATE, MOST_COPIES = 12.0, 10.0, 8
@@ -202,7 +205,7 @@ def screening_of(one):
         return None
     most = math.floor(LIMIT / server.slope)
     most = most if most >= server.least else 0
-    batch = one.batch or one.binding.given.get("batch") or max(most, 1)
+    batch = one.batch or one.given.get("batch") or max(most, 1)
     needed = math.floor(RATE / (server.bears * batch)) + 1
     copies = one.dp or needed
     borne = needed <= MOST_COPIES
@@ -217,7 +220,6 @@ def screening_of(one):
 @pytest.fixture
 def screen(monkeypatch):
     monkeypatch.setattr(ranged_screening, "screened", lambda cases: [screening_of(one) for one in cases])
-    monkeypatch.setattr(ranged_screening, "replace", lambda thing, _memo=None, **changes: replace(thing, **changes))
     return lambda cases: ranged_screening.screened_over_ranges(cases, lambda one, **changes: replace(one, **changes))
 
 
@@ -237,14 +239,14 @@ def test_what_holds_at_every_corner(seed, screen):
             for _ in range(draw.choice((2, 3, 4)))
         ]
         given = {"batch": draw.choice((1, 4, 20))} if draw.random() < 0.4 else {}
-        cases.append(Ranged(tuple(servers), servers[0], SimpleNamespace(given=given)))
+        cases.append(Ranged(tuple(servers), servers[0], given))
     for one, found in zip(cases, screen(cases), strict=True):
         each = (*one.corners, one.case)
         if not all(server.screened for server in each):
             assert found is None
             continue
         first = [screening_of(replace(one, moved=server)) for server in each]
-        batch = one.binding.given.get("batch") or min(s.batch for s in first[:-1])
+        batch = one.given.get("batch") or min(s.batch for s in first[:-1])
         there = [screening_of(replace(one, moved=server, batch=batch)) for server in each]
         counts = [s.copies for s in there[:-1]]
         copies = None if None in counts else max(counts)
