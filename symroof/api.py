@@ -57,7 +57,7 @@ class Study(core.Study):
         from symroof.specs.own_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.requested import columns
+        from symroof.sweep.sweep_quantities import columns
 
         single = isinstance(quantities, str) or is_sympy(quantities)
         wanted = [quantities] if single else quantities

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
-from symroof.analysis.no_closed_form import searched_quantity
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, bare
 from symroof.formula.evaluate import NotGiven, NoValue

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from symroof.analysis.posed import Posed
+from symroof.analysis.numeric_equation import Posed
 from symroof.analysis.solution import ABOVE, BELOW, Extent, Solution, trees
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError

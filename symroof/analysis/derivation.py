@@ -5,7 +5,7 @@ from typing import Any
 
 from symroof.analysis.asymptotics import FirstOrder, Limit, first_order, limit_forms
 from symroof.analysis.derivation_steps import Step, formula_of, is_number, step_of
-from symroof.analysis.searched import implicit
+from symroof.analysis.implicit_quantities import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result

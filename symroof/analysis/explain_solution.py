@@ -10,7 +10,7 @@ from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
-from symroof.solver.axis_points import LEAST, MOST
+from symroof.solver.scan import LEAST, MOST
 from symroof.theory.symbols import INPUTS, NOUNS, SHARES
 from symroof.units import COUNTED, format_quantity
 

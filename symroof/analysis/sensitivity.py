@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
-from symroof.analysis.elasticity_shares import Shares, named_arms
-from symroof.analysis.no_closed_form import searched_quantity
+from symroof.analysis.elasticity_formulas import Shares, named_arms
+from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from symroof.analysis.conditions import times_compared
 from symroof.analysis.expressions import number
+from symroof.analysis.readable_conditions import times_compared
 from symroof.analysis.solution_sympy import InSympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
-from symroof.analysis.conditions import solved_condition
 from symroof.analysis.expressions import in_sympy
+from symroof.analysis.readable_conditions import solved_condition
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build, quotients
 from symroof.formula.evaluate import NoValue, evaluate
@@ -20,7 +20,7 @@ from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, name
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Solved
-from symroof.solver.signed_names import apart, together
+from symroof.solver.symbolic import apart, together
 from symroof.theory.symbols import INPUTS, base_name
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.conditions import solved_condition
 from symroof.analysis.explain_solution import with_unit
+from symroof.analysis.readable_conditions import solved_condition
 from symroof.analysis.solution import OF_MODEL, Solution, readable, trees
 from symroof.analysis.verdict import basis_of, case_warnings
 from symroof.cases.quantity_result import bare

@@ -7,9 +7,9 @@ from typing import Any
 from symroof.analysis.corners import over_ranges
 from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, heeded, named_threshold, parse_equation, unknown_of
 from symroof.analysis.explain_solution import reason
+from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
 from symroof.analysis.inline import opened
-from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
-from symroof.analysis.posed import Posed, demands_of, ends
+from symroof.analysis.numeric_equation import Posed, demands_of, ends
 from symroof.analysis.solution import REACH, Solution
 from symroof.analysis.solution_sympy import signed_names
 from symroof.cases.bound_case import BoundCase
@@ -20,8 +20,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
-from symroof.solver.signed_names import apart, crossing_together
-from symroof.solver.symbolic import symbolic
+from symroof.solver.symbolic import apart, crossing_together, symbolic
 from symroof.specs.input_values import RANGE, in_range
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name

@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.number import Number
 from symroof.cases.bind_cases import MOST_CASES, bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.cases.quantity_result import DOES_NOT_FIT, Number, Result
 from symroof.cases.request import Request, request_of, study_request, target_request
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem
 from symroof.specs.model import ModelSpec

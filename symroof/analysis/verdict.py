@@ -1,4 +1,4 @@
-"""The verdict on a case: does it fit, are the targets met, what binds. Data and short phrases; the review's words are templates."""
+"""The verdict on a case: does it fit, are the targets met, what limits it. Data and short phrases; the text of the review is in templates."""
 
 import math
 from collections.abc import Collection, Iterable
@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.case_titles import devices
-from symroof.analysis.kinds_of_requests import kinds_apart
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
+from symroof.formula.tree import Name
 from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE, engine_class
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes
+from symroof.theory.mixes import OF_THE_MIX
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
@@ -326,3 +327,20 @@ def published_mismatch(bound_case: BoundCase) -> str | None:
     if off <= PUBLISHED_TOLERANCE:
         return None
     return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(Fraction(model.published_params), 'parameter')}"
+
+
+def kinds_apart(bound_case: BoundCase) -> list[str]:
+    """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
+    limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
+    mean, *kinds = (bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))
+    if limit is None or decided != Name(OF_THE_MIX["loaded_ttft"]) or mean is None or _slowest(mean) > limit:
+        return []
+    return [
+        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {kind.text()}: {kind.name}"
+        for whose, kind in zip(("the case's own", "long"), kinds, strict=True)
+        if kind is not None and _slowest(kind) > limit
+    ]
+
+
+def _slowest(metric: Result) -> Fraction:
+    return Fraction(metric.high if metric.high is not None else metric.value)

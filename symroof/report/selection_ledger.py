@@ -7,8 +7,8 @@ from fractions import Fraction
 from symroof.analysis.verdict import case_warnings
 from symroof.cases.quantity_result import Input
 from symroof.report.selection_cells import Part
-from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration
+from symroof.select.selection import Choice
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 

@@ -8,10 +8,10 @@ from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
 from symroof.cases.quantity_result import Result
 from symroof.report.markup import UNKNOWN
 from symroof.report.selection_cells import Part, shown, verdict
-from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration, Run
-from symroof.select.endurance import Bears, each_bears, expected_batch, expected_copies
-from symroof.select.screened_group import PRICED
+from symroof.select.headroom import Bears, each_bears, expected_batch, expected_copies
+from symroof.select.screening import PRICED
+from symroof.select.selection import Choice
 
 MOST_BOUGHT = 3
 """Configurations that are set side by side, with what breaks them."""

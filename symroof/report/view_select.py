@@ -11,10 +11,10 @@ from symroof.report.markup import UNKNOWN
 from symroof.report.selection_cells import MISSES, Part, shown, slack, verdict
 from symroof.report.view_buying import buys
 from symroof.report.view_flips import change, lacking
-from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, keeps
-from symroof.select.screened_group import CLOSE, PRICED
+from symroof.select.screening import CLOSE, PRICED
+from symroof.select.selection import BESTS, NEAREST_MISSES, Choice, Front, misses
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""

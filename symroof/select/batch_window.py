@@ -9,8 +9,7 @@ from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import crossings_in
 from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
-from symroof.select.screened_group import Screened
-from symroof.select.screening import screened
+from symroof.select.screening import Screened, screened
 from symroof.theory.case import Case
 
 

@@ -15,9 +15,8 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
 from symroof.select.batch_window import Window, window
-from symroof.select.ranged_screening import screened_over_ranges
-from symroof.select.screened_group import CLOSE, Screened
-from symroof.select.screening import screened
+from symroof.select.range_screening import screened_over_ranges
+from symroof.select.screening import CLOSE, Screened, screened
 from symroof.theory.defaults import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -161,7 +160,7 @@ def _over(shares: Mapping[str, Fraction | float]) -> tuple[str, ...]:
 class Configuration:
     """One combination of the models, devices and values that the study lists, judged.
 
-    >>> from symroof.select.choice import select
+    >>> from symroof.select.selection import select
     >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "10 ms"})
     >>> configuration = choice.configurations[0]
     >>> configuration.label, configuration.state, configuration.run.missed, configuration.chosen

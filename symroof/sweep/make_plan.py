@@ -19,7 +19,7 @@ from symroof.specs.input_values import Setting
 from symroof.sweep.axes import Axis, choosing, numeric
 from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
-from symroof.sweep.requested import asked, known_in
+from symroof.sweep.sweep_quantities import asked, known_in
 from symroof.theory.declarations import Declarations
 from symroof.theory.switches import expand_detail
 

@@ -9,7 +9,7 @@ from symroof.analysis.verdict import basis_lines, published_mismatch
 from symroof.cases.quantity_result import Input
 from symroof.sweep.axes import Axis
 from symroof.sweep.plan import TRUTH, Plan, Variable
-from symroof.sweep.requested import FITS
+from symroof.sweep.sweep_quantities import FITS
 from symroof.theory.switches import SWITCHES
 from symroof.version import __version__
 

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from symroof.analysis.corners import at_corners, by_closed_form, crossings_in, gone_to, spread
-from symroof.analysis.posed import Posed
+from symroof.analysis.numeric_equation import Posed
 from symroof.analysis.solution import ABOVE, BELOW, trees
 from symroof.analysis.solve import solve
 from symroof.api import Study

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import symroof as sr
-from symroof.analysis.number import Number
 from symroof.api import Study
+from symroof.cases.quantity_result import Number
 from symroof.theory.sympy_input import known
 
 STUDIES = Path(__file__).resolve().parents[2] / "specs" / "studies"

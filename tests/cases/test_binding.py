@@ -6,7 +6,6 @@ import pytest
 
 from symroof.api import Study
 from symroof.cases.bind_cases import bound_cases, variant
-from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError
 from symroof.formula.tree import Num
@@ -106,7 +105,7 @@ def test_sixteen_bits_are_the_default_and_marked_as_such():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
     assert set(result.precisions.values()) == {"fp16"}
     assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(result.given)
-    assert BoundCase(result).inputs()["weight_bytes_per_param"].defaulted
+    assert result.inputs()["weight_bytes_per_param"].defaulted
 
 
 def test_the_cache_may_follow_the_weights():
@@ -186,7 +185,7 @@ def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
 
 
 def test_a_variant_on_another_device_takes_all_its_numbers(base):
-    other = variant(base, Study("llama-3-8b", "h200", prompt=1).first)
+    other = variant(base, on=Study("llama-3-8b", "h200", prompt=1).first)
     assert other.hardware.name == "h200"
     assert value(other, "mem_bandwidth") == 4_800_000_000_000
     assert value(other, "mem_capacity") == 141 * 10**9

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.batch_window import window
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price"}
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 MODELS = ("llama-3.1-8b", "qwen2.5-7b", "gemma-2-9b", "qwen3-30b-a3b")
 PRICED = ("h100-sxm", "a100-80gb-sxm", "l40s", "h100-pcie", "gh200")

@@ -13,10 +13,10 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.select.configuration import Configuration, Run, targets_of
 from symroof.select.required_changes import _enough
-from symroof.select.screened_group import CLOSE
+from symroof.select.screening import CLOSE
+from symroof.select.selection import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.theory.symbols import TARGET_SYMBOLS
 
 
@@ -113,7 +113,7 @@ def test_a_rank_is_the_screened_number_where_there_is_one():
 
 
 def test_batch_and_copies_are_those_that_were_solved_or_those_of_the_case():
-    own = SimpleNamespace(set_to={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__)
+    own = SimpleNamespace(number={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__)
     assert (Run("a", own).batch, Run("a", own).copies) == (7, 3)
     assert (Run("a", own, (("batch", 9), ("dp", 2))).batch, Run("a", own, (("batch", 9), ("dp", 2))).copies) == (9, 2)
 

@@ -8,8 +8,8 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.view_buying import buys
 from symroof.report.view_select import parts
-from symroof.select.choice import select
-from symroof.select.endurance import each_bears, expected_copies
+from symroof.select.headroom import each_bears, expected_copies
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
@@ -136,7 +136,7 @@ def test_the_peak_bounds_no_latency_that_it_lengthens():
     """Prompts that are read five times as fast keep more requests decoding beside each other."""
     apart = Study(**CASE, batch=200, prefill_devices=1, mfu=0.2, mbu=1, assume={"scheduling": "disaggregated"}, efficiency="measured").first
     assert apart.at_peak.case.value("sustained_itl") > apart.case.value("sustained_itl")
-    assert apart.bound("sustained_itl") is None and apart.bound("prefill_time") is not None
+    assert apart.peak_bound("sustained_itl") is None and apart.peak_bound("prefill_time") is not None
 
 
 @pytest.mark.parametrize(

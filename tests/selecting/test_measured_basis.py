@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from symroof.api import Study
-from symroof.select.choice import select
-from symroof.select.endurance import each_bears
+from symroof.select.headroom import each_bears
+from symroof.select.selection import select
 from symroof.specs.efficiencies import shipped
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}

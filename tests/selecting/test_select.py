@@ -9,7 +9,7 @@ import symroof as sr
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.view_select import headline, parts
-from symroof.select.choice import BESTS, select
+from symroof.select.selection import BESTS, select
 
 TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5
 CACHE = 2 * 32 * (PARAMETERS / (12 * 32)) ** 0.5 * 2 * TOKENS  # a width guessed from the parameters, no grouped heads

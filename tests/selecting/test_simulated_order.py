@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.select.choice import select
+from symroof.select.selection import select
 from tests.theory.simulation import SERVERS
 
 TARGETS = {"ttft": "2 s", "itl": "50 ms"}

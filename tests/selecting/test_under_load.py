@@ -6,9 +6,9 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.select.choice import select
-from symroof.select.endurance import each_bears
+from symroof.select.headroom import each_bears
 from symroof.select.screening import screened
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92, "efficiency": "peak"}
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}

@@ -9,7 +9,7 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.select.choice import select
+from symroof.select.selection import select
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads

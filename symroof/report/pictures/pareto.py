@@ -17,7 +17,7 @@ from symroof.report.pictures.cases import Configuration, at_last_step, compared,
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
-from symroof.select.pareto_front import front
+from symroof.select.selection import front
 
 MOST, LARGEST = 64, 2.0**14
 """Configurations that are compared, and the largest batch."""

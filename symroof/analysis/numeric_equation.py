@@ -10,8 +10,8 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
 from symroof.analysis.inline import opened
-from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.evaluate import NotGiven, NoValue

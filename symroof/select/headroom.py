@@ -18,7 +18,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.select.configuration import Run, varied
-from symroof.select.screened_group import PRICED
+from symroof.select.screening import PRICED
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +44,7 @@ def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
     Where requests grow so that fewer fit together, as many decode as do; of a batch that was solved for also as many as meet the ITL target.
     Over ranges of efficiencies it passes where it does at their slow end.
 
-    >>> from symroof.select.choice import select
+    >>> from symroof.select.selection import select
     >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
     >>> (rate,) = each_bears(choice.passing[0].run, ["arrival_rate"])
     >>> round(rate.value, 1), rate.breaks
@@ -130,7 +130,7 @@ def expected_copies(run: Run) -> int:
 
     A batch that was solved for the slow end is solved for the values expected, too: faster steps take more requests within the target.
 
-    >>> from symroof.select.choice import select
+    >>> from symroof.select.selection import select
     >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": 100, "targets": {"itl": "50 ms"}}
     >>> run = select(**case).passing[0].run
     >>> expected_copies(run) < run.copies

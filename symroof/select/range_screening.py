@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symroof.cases.bound_case import BoundCase
-from symroof.select.screened_group import Screened
-from symroof.select.screening import screened
+from symroof.select.screening import Screened, screened
 
 Varied = Callable[..., BoundCase]
 

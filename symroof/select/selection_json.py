@@ -7,9 +7,9 @@ from symroof.analysis.sensitivity import over_ranges
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
 from symroof.cases.quantity_result import bare
-from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
+from symroof.select.selection import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (

@@ -14,13 +14,32 @@ from symroof.cases.decision_defaults import has_mix
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
-from symroof.select.candidates import hint, widened
+from symroof.select.candidates import NO_COUNTS, Counts, degrees_of, device_counts, hint, laid_out, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
-from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
-from symroof.select.pareto_front import front
-from symroof.select.screened_group import PRICED
+from symroof.select.screening import PRICED
 from symroof.theory.defaults import Missing
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
+
+
+def front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
+    """The places of the points that no other point beats: as good in every respect, and better in one.
+
+    ``larger`` says of each respect whether more of it is better. Equal points stand beside each other on the front.
+
+    >>> latency_and_rate = [(20, 100), (30, 150), (40, 120), (30, 150)]
+    >>> front(latency_and_rate, larger=(False, True))
+    (0, 1, 3)
+
+    Raises:
+        ValueError: a point that speaks of more or fewer respects than ``larger`` does.
+    """
+    signed = [tuple(value if more else -value for value, more in zip(point, larger, strict=True)) for point in points]
+    return tuple(i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed))
+
+
+def _beats(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return a != b and all(x >= y for x, y in zip(a, b, strict=True))
+
 
 BESTS: dict[str, tuple[str, bool]] = {
     "throughput": ("sustained_throughput", True),
