@@ -75,9 +75,10 @@ def caches(*packages: str) -> list:
 
 def derivations(size: Size) -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
+    from symroof.cases.case_results import Answers
+
     from symroof.analysis.solve import solve
     from symroof.api import Study
-    from symroof.cases.case_results import Answers
     from symroof.formula.parse import parse
     from symroof.theory import theory as theories
 
@@ -168,9 +169,10 @@ def by_sympy(name: str) -> dict:  # type: ignore[type-arg]
 
 def one_by_one(size: Size) -> dict[str, float]:
     """Seconds that symroof takes for each threshold without a case, theory there."""
+    from symroof.cases.case_results import Answers
+
     from symroof.analysis.solve import solve
     from symroof.api import Study
-    from symroof.cases.case_results import Answers
 
     bound = Study().bound
     times: dict[str, list[float]] = {name: [] for name in asked(Answers(bound), size)}

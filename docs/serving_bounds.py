@@ -9,8 +9,8 @@ from functools import cache
 from typing import Any
 
 from symroof.calibrate.catalogue_rows import unlisted
-from symroof.cases.binding import bindings
-from symroof.cases.request import selection
+from symroof.cases.bind_cases import bound_cases
+from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.measured import MeasuredSpec, ServedRate
@@ -135,4 +135,4 @@ def _case(deployed: _Deployed, layout: Layout) -> Case:
 def _case_of(model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout) -> Case:
     """The case of a model on a device in a layout, sizes aside."""
     given: dict[str, Any] = {**dict(precision), **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True))}
-    return next(bindings(selection(model, hardware, **given))).case()
+    return next(bound_cases(request_of(model, hardware, **given))).case()

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from symroof.claims.check import check
     from symroof.claims.two_cases import diff
     from symroof.errors import DoesNotFit, InputError
-    from symroof.select.choice import select
+    from symroof.select.selection import select
 
 __all__ = [
     "Compiled", "DoesNotFit", "InputError", "Study", "Theory", "Waterfall", "__version__", "calibrate", "check", "compile", "diff", "hardware", "models", "quantities",
@@ -72,7 +72,7 @@ _HOMES = {
     "thresholds": ("symroof.api", "thresholds"),
     "Compiled": ("symroof.analysis.compile", "Compiled"),
     "compile": ("symroof.analysis.compile", "compile"),
-    "select": ("symroof.select.choice", "select"),
+    "select": ("symroof.select.selection", "select"),
     "check": ("symroof.claims.check", "check"),
     "diff": ("symroof.claims.two_cases", "diff"),
     "Waterfall": ("symroof.analysis.waterfall", "Waterfall"),

@@ -9,7 +9,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis import study as core
-from symroof.cases.request import selection
+from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.formula.from_sympy import is_sympy
 from symroof.report.catalogue_tables import Table
@@ -57,7 +57,7 @@ class Study(core.Study):
         from symroof.specs.own_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.requested import columns
+        from symroof.sweep.sweep_quantities import columns
 
         single = isinstance(quantities, str) or is_sympy(quantities)
         wanted = [quantities] if single else quantities
@@ -128,7 +128,7 @@ class Study(core.Study):
         """
         from symroof.sweep.make_plan import plan
 
-        return plan(self._selection, axes, quantities, self.spec.title if self.spec else None)
+        return plan(self.request, axes, quantities, self.spec.title if self.spec else None)
 
     def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
         """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.
@@ -346,7 +346,7 @@ def calibrate(
     (0.55, 0.81)
     """
     base = (
-        study if isinstance(study, core.Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
+        study if isinstance(study, core.Study) else Study(**case) if study is None else Study.load(study, request_of(origin="given", **case) if case else None)
     )
     return _fitted(measured, base, fit)
 

@@ -8,17 +8,16 @@ import pytest
 
 import symroof as sr
 from symroof.analysis.derivation import Derivation
-from symroof.analysis.number import Number
 from symroof.analysis.solution import Solution
 from symroof.calibrate.calibration_result import Calibration
-from symroof.cases.case_results import Answers
-from symroof.cases.quantity_result import Result
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import Number, Result
 from symroof.claims.check_result import Checked, Report
-from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration
+from symroof.select.selection import Choice
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
-RESULTS = (Number, Result, Answers, Solution, Derivation, Choice, Configuration, Calibration, Report, Checked)
+RESULTS = (Number, Result, BoundCase, Solution, Derivation, Choice, Configuration, Calibration, Report, Checked)
 METHODS = [
     pytest.param(member, id=f"{owner.__name__}.{name}")
     for owner in (sr.Study, sr.Compiled)

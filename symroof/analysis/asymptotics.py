@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
-from symroof.analysis.no_closed_form import searched_quantity
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, bare
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.latex import latex
@@ -141,7 +141,7 @@ class FirstOrder(Written):
         return {"text": self.text, "latex": latex(self._tree, spell), "value": bare(self.result.value) if self.result else None}
 
 
-def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
+def limit_forms(name: str, bound_case: BoundCase) -> tuple[Limit, ...]:
     """Every limit of :data:`REPORTED` that a quantity has here and that is not trivial.
 
     >>> from symroof.analysis.study import Study
@@ -150,42 +150,42 @@ def limit_forms(name: str, answers: Answers) -> tuple[Limit, ...]:
     as activation bytes go to 0 2*gemm_m/weight_bytes_per_param
     as the number of rows grows 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
     """
-    if isinstance(answers.case.stands_for(name), (Compare, Largest)):
+    if isinstance(bound_case.case.stands_for(name), (Compare, Largest)):
         return ()
-    reported = (row for row in REPORTED if not stands_behind_context(row[0], name, answers))
-    return tuple(limit for x, to, words in reported for limit in _limits(name, x, to, words, answers))
+    reported = (row for row in REPORTED if not stands_behind_context(row[0], name, bound_case))
+    return tuple(limit for x, to, words in reported for limit in _limits(name, x, to, words, bound_case))
 
 
-def stands_behind_context(x: str, name: str, answers: Answers) -> bool:
+def stands_behind_context(x: str, name: str, bound_case: BoundCase) -> bool:
     """Whether an input is the prompt and moves a quantity through the context alone: the limit in the context is then reported instead."""
     if x != "prompt":
         return False
-    at_context = explained(name, "context", answers)
-    return mentions(at_context, "context") and substitute(explained(name, x, answers), {x: Name("context")}) == at_context
+    at_context = explained(name, "context", bound_case)
+    return mentions(at_context, "context") and substitute(explained(name, x, bound_case), {x: Name("context")}) == at_context
 
 
-def _limits(name: str, x: str, to: End, words: str, answers: Answers) -> list[Limit]:
+def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[Limit]:
     """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists, as of what is searched."""
-    tree = explained(name, x, answers)
-    if name == x or not mentions(tree, x) or searched_quantity(Name(name), x, answers):
+    tree = explained(name, x, bound_case)
+    if name == x or not mentions(tree, x) or searched_quantity(Name(name), x, bound_case):
         return []
     try:
-        terms = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, answers)), MOST_ARMS + 1))
+        terms = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, bound_case)), MOST_ARMS + 1))
     except NotRational:
         return []
     if len(terms) > MOST_ARMS or all(term.whole and term.power for term in terms):
         return []
-    forms = {shortest(term.limit(to) or term.term(x), answers): term for term in terms}
+    forms = {shortest(term.limit(to) or term.term(x), bound_case): term for term in terms}
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
-    symbol = answers.case.theory.symbol(x)
+    symbol = bound_case.case.theory.symbol(x)
     if any(over_nothing(form) for form in forms):
         return []
-    own = answers.case.theory.own
-    limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, answers), own) for form, term in forms.items()]
+    own = bound_case.case.theory.own
+    limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, bound_case), own) for form, term in forms.items()]
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
-    return [limit for limit in limits if not _already_there(limit, answers.get(name)) and not _beside(limit, name, answers)]
+    return [limit for limit in limits if not _already_there(limit, bound_case.get(name)) and not _beside(limit, name, bound_case)]
 
 
 def _already_there(limit: Limit, now: Result | None) -> bool:
@@ -198,54 +198,54 @@ def over_nothing(tree: Tree) -> bool:
     return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
 
 
-def _beside(limit: Limit, name: str, answers: Answers) -> bool:
+def _beside(limit: Limit, name: str, bound_case: BoundCase) -> bool:
     """Whether the limit needs an input that the quantity has its value without: the links of a draft that is not in use take no time."""
     try:
-        return answers.get(name) is not None and answers.case.evaluate(limit._tree) is None
+        return bound_case.get(name) is not None and bound_case.case.evaluate(limit._tree) is None
     except NotGiven:
         return True
     except NoValue:
         return False
 
 
-def _sign(part: Tree, answers: Answers) -> int | None:
+def _sign(part: Tree, bound_case: BoundCase) -> int | None:
     """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
-    if part not in answers.signs:
+    if part not in bound_case.memo.signs:
         try:
-            signs = {sign(case.evaluate(part)) for case in (answers.case, *answers.corners)}
-            answers.signs[part] = signs.pop() if len(signs) == 1 else None
+            signs = {sign(case.evaluate(part)) for case in (bound_case.case, *bound_case.corners)}
+            bound_case.memo.signs[part] = signs.pop() if len(signs) == 1 else None
         except NoValue:
-            answers.signs[part] = known_sign(part)
-    return answers.signs[part]
+            bound_case.memo.signs[part] = known_sign(part)
+    return bound_case.memo.signs[part]
 
 
-def _value(name: str, form: Tree, term: Leading, to: End, answers: Answers) -> Result | None:
+def _value(name: str, form: Tree, term: Leading, to: End, bound_case: BoundCase) -> Result | None:
     """The limit's value where the quantity has one; a growing term has none, nor does a limit that holds on a condition only."""
-    if term.limit(to) is None or term.conditions or answers.get(name) is None:
+    if term.limit(to) is None or term.conditions or bound_case.get(name) is None:
         return None
     try:
-        return answers.formula(form, answers.case.theory.symbol(name), timed=answers.case.theory.timed(name))
+        return bound_case.formula(form, bound_case.case.theory.symbol(name), timed=bound_case.case.theory.timed(name))
     except NoValue:
         return None
 
 
-def first_order(name: str, answers: Answers) -> FirstOrder | None:
+def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     """The quantity with the weights alone, where that is something else, and short.
 
     >>> from symroof.analysis.study import Study
     >>> first_order("decode_intensity", Study().first).text
     '2*batch/weight_bytes_per_param'
     """
-    weights = answers.assumed(**DETAIL["weights"])
+    weights = bound_case.with_switches(**DETAIL["weights"])
     tree = written_out(Name(name), weights)
-    left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in SPOKEN and inner not in answers.case.given]
+    left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in SPOKEN and inner not in bound_case.case.given]
     if (
         left
         or any(isinstance(node, Total) for node in walk(tree))
         or over_nothing(tree)
-        or tree in (ZERO, written_out(Name(name), answers))
+        or tree in (ZERO, written_out(Name(name), bound_case))
         or isinstance(tree, (Compare, Largest))
         or len(text(tree)) > LONGEST
     ):
         return None
-    return FirstOrder(tree, weights.get(name) if answers.get(name) else None, answers.case.theory.own)
+    return FirstOrder(tree, weights.get(name) if bound_case.get(name) else None, bound_case.case.theory.own)

@@ -4,7 +4,7 @@ from bisect import bisect_left
 from fractions import Fraction
 
 from symroof.analysis.verdict import memory_needed
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Name
@@ -17,7 +17,7 @@ HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
 """What rises with the batch, and the target it is held against."""
 
 
-def why_no_batch(answers: Answers) -> str | None:
+def why_no_batch(bound_case: BoundCase) -> str | None:
     """The reason for a ``best_batch`` of 0, and so for no ``max_goodput``; None where there is a batch, or it is not known.
 
     >>> from symroof.analysis.study import Study
@@ -25,13 +25,13 @@ def why_no_batch(answers: Answers) -> str | None:
     >>> why_no_batch(study.first)
     'best_batch is 0: a batch of 1 already has a sustained_itl of 17.91 ms, over its target of 15 ms'
     """
-    best = answers.get("best_batch")
+    best = bound_case.get("best_batch")
     if best is None or best.value != 0:
         return None
-    case = answers.case
+    case = bound_case.case
     room = Fraction(case.value("concurrency"))
     if room < 1:
-        alone = Answers(answers.binding, moved=case.changed({"batch": Fraction(1)}))
+        alone = bound_case.at(case.changed({"batch": Fraction(1)}))
         return f"best_batch is 0: a batch of 1 does not fit, it {memory_needed(alone)}"
     batch = _first_known(case, int(room))
     if batch is None:

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import middle
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import number_text, text
@@ -10,42 +10,41 @@ from symroof.formula.tree import Num
 from symroof.theory.layout import DEGREES
 
 
-def devices(answers: Answers) -> int:
+def devices(bound_case: BoundCase) -> int:
     """Devices of one instance."""
-    return int(answers.case.value("instance_devices"))
+    return int(bound_case.case.value("instance_devices"))
 
 
-def _group(answers: Answers) -> str:
+def _group(bound_case: BoundCase) -> str:
     """The devices: their number, where it has a value, and title."""
-    device = answers.binding.hardware
-    count = devices(answers) if answers.case.known("instance_devices") else 0
+    device = bound_case.hardware
+    count = devices(bound_case) if bound_case.case.known("instance_devices") else 0
     return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
 
 
-def case_title(answers: Answers) -> str:
+def case_title(bound_case: BoundCase) -> str:
     """The case in a line: model on devices, and what varies."""
-    binding = answers.binding
-    model = binding.model.shown_name if binding.model else "no model"
-    if answers.apart:
-        varied = [f"{name} {value}" for name, value in binding.varied]
-        return ", ".join([answers.case.theory.own.title, *varied])
-    drafted = f" drafted by {binding.chosen_draft.spec.shown_name}" if binding.chosen_draft.spec else ""
-    parts = [f"{model}{drafted} on {_group(answers)}"]
-    parts += [f"{name} {_span(answers, name)}" for name in ("batch", "prompt", "output") if name in binding.given]
-    parts += degrees(answers)
-    parts += [f"{name} {value}" for name, value in binding.varied if name not in {"batch", "prompt", "output", *DEGREES}]
+    model = bound_case.model.shown_name if bound_case.model else "no model"
+    if bound_case.theory_only:
+        varied = [f"{name} {value}" for name, value in bound_case.varied]
+        return ", ".join([bound_case.case.theory.own.title, *varied])
+    drafted = f" drafted by {bound_case.chosen_draft.spec.shown_name}" if bound_case.chosen_draft.spec else ""
+    parts = [f"{model}{drafted} on {_group(bound_case)}"]
+    parts += [f"{name} {_span(bound_case, name)}" for name in ("batch", "prompt", "output") if name in bound_case.given]
+    parts += degrees(bound_case)
+    parts += [f"{name} {value}" for name, value in bound_case.varied if name not in {"batch", "prompt", "output", *DEGREES}]
     return ", ".join(parts)
 
 
-def _span(answers: Answers, name: str) -> str:
+def _span(bound_case: BoundCase, name: str) -> str:
     """The value of an input or its range; a formula that varies with a range, or lacks a value, is shown itself."""
-    box, setting = answers.binding.box(), answers.binding.given[name].setting
+    box, setting = bound_case.box, bound_case.given[name].setting
     if name in box:
         return " to ".join(map(_count, box[name]))
     if box and not isinstance(setting, Num):
         return text(middle(setting, name))
     try:
-        return _count(answers.case.value(name))
+        return _count(bound_case.case.value(name))
     except NoValue:
         return text(middle(setting, name))
 
@@ -54,18 +53,17 @@ def _count(value: Fraction) -> str:
     return f"{value.numerator:,}" if value.denominator == 1 else number_text(value)
 
 
-def degrees(answers: Answers) -> list[str]:
+def degrees(bound_case: BoundCase) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
-    above = [(name, answers.case.value(name)) for name in DEGREES if name in answers.case.given and answers.case.value(name) != 1]
+    above = [(name, bound_case.case.value(name)) for name in DEGREES if name in bound_case.case.given and bound_case.case.value(name) != 1]
     return [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
 
 
-def case_label(answers: Answers) -> str:
+def case_label(bound_case: BoundCase) -> str:
     """The case by its differences from the others: the device, and the listed values."""
-    binding = answers.binding
-    parts = [_group(answers)] if binding.hardware else []
-    if binding.several_models and binding.model:
-        parts.insert(0, binding.model.shown_name)
-    parts += degrees(answers)
-    parts += [f"{name} {value}" for name, value in binding.varied if name not in DEGREES]
-    return ", ".join(parts) or case_title(answers)
+    parts = [_group(bound_case)] if bound_case.hardware else []
+    if bound_case.several_models and bound_case.model:
+        parts.insert(0, bound_case.model.shown_name)
+    parts += degrees(bound_case)
+    parts += [f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES]
+    return ", ".join(parts) or case_title(bound_case)

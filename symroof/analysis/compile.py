@@ -8,13 +8,13 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.cases.array_function import Compiled, compiled
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.sympy_input import is_sympy, known, name_in
 
 
-def compile(quantities: Any, inputs: Sequence[Any], study: Study | Answers | None = None, **case: Any) -> Compiled:
+def compile(quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any) -> Compiled:
     """Quantities as a NumPy function of some inputs, everything else as the first case of a study (or the keywords) has it.
 
     Args:
@@ -48,27 +48,27 @@ def compile(quantities: Any, inputs: Sequence[Any], study: Study | Answers | Non
     Raises:
         InputError: no quantity, an unknown quantity or input, an input twice, a quantity with a missing input.
     """
-    answers = study if isinstance(study, Answers) else (study or Study(**case)).first
+    bound_case = study if isinstance(study, BoundCase) else (study or Study(**case)).first
     single = isinstance(quantities, str) or is_sympy(quantities)
     names = (quantities,) if single else tuple(quantities)
     if not names:
         raise InputError(Problem("quantities", "a function computes at least one", hint="such as itl"))
-    own = answers.case.theory.own
-    return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), answers, single)
+    own = bound_case.case.theory.own
+    return _compiled(tuple(known(name, own) for name in names), _moved(inputs, own), bound_case, single)
 
 
-def compile_alike(quantities: Sequence[str], inputs: Sequence[str], answers: Answers, free: Collection[str] = ()) -> Compiled:
+def compile_alike(quantities: Sequence[str], inputs: Sequence[str], bound_case: BoundCase, free: Collection[str] = ()) -> Compiled:
     """Quantities as a function of inputs that may shape a layout of devices, for arrays of numbers that all lead to that of this case; those of ``free`` may be any.
 
     Raises:
         InputError: as :func:`compile`.
     """
-    own = answers.case.theory.own
+    own = bound_case.case.theory.own
     names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
-    return compiled(names, moved, replace(answers.case.freed(free), same_layout=True), False)
+    return compiled(names, moved, replace(bound_case.case.freed(free), same_layout=True), False)
 
 
-def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[Answers]) -> list[Compiled]:
+def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[BoundCase]) -> list[Compiled]:
     """The same quantities as a function for each of several cases.
 
     Raises:
@@ -77,7 +77,7 @@ def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Itera
     bound = list(cases)
     own = bound[0].case.theory.own if bound else NONE
     names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
-    return [_compiled(names, moved, answers, False) for answers in bound]
+    return [_compiled(names, moved, bound_case, False) for bound_case in bound]
 
 
 def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
@@ -90,8 +90,8 @@ def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
     return moved
 
 
-def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], answers: Answers, single: bool) -> Compiled:
-    return compiled(names, inputs, answers.case.freed(inputs, rounded=True), single)
+def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], bound_case: BoundCase, single: bool) -> Compiled:
+    return compiled(names, inputs, bound_case.case.freed(inputs, rounded=True), single)
 
 
 __all__ = ["Compiled", "compile", "compile_alike", "compile_cases"]

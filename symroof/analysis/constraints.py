@@ -6,7 +6,7 @@ from fractions import Fraction
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, queues, unjudged
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory.case import Case
@@ -74,31 +74,31 @@ class Condition:
         """Whether the metric holds an estimated wait, which no formula gives: it is searched."""
         return self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in case.given
 
-    def solved(self, unknown: str, answers: Answers, waits: bool = False) -> Solution | None:
+    def solved(self, unknown: str, bound_case: BoundCase, waits: bool = False) -> Solution | None:
         """Where it is met with equality; None where a missing input leaves it open, and of a wait, unless ``waits`` are to be searched for, too.
 
         A search for a wait takes some tenths of a second, and is only made for what is no count.
         """
-        if self.waits(answers.case) and (not waits or answers.case.theory.symbol(unknown).counted):
+        if self.waits(bound_case.case) and (not waits or bound_case.case.theory.symbol(unknown).counted):
             return None
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
         try:
-            solution = solve(named, answers) if named else solve(self.equation, answers, unknown)  # the review solves the named ones anyhow
+            solution = solve(named, bound_case) if named else solve(self.equation, bound_case, unknown)  # the review solves the named ones anyhow
         except (InputError, NoValue):
             return None
         return None if solution.missing else solution
 
 
-def conditions(answers: Answers) -> list[Condition]:
+def conditions(bound_case: BoundCase) -> list[Condition]:
     """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
-    case = answers.case
+    case = bound_case.case
     memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
     load = [Condition(LOAD, LOAD, "1")] if queues(case) and case.known(LOAD) else []
-    metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if endless(name, case) else None) for name in answers.targets}
+    metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if endless(name, case) else None) for name in bound_case.targets}
     return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
 
 
-def passes(answers: Answers) -> bool | None:
+def passes(bound_case: BoundCase) -> bool | None:
     """Whether a case fits and is known to meet every target over all of its ranges; None where it does with ranges at their middle, and not throughout.
 
     >>> from symroof.analysis.study import Study
@@ -106,8 +106,8 @@ def passes(answers: Answers) -> bool | None:
     >>> [passes(case) for case in study.cases]
     [True, None, False]
     """
-    if answers.fits is None or not answers.fits.value or unjudged(answers):
+    if bound_case.fits is None or not bound_case.fits.value or unjudged(bound_case):
         return False
-    if not findings(answers):
+    if not findings(bound_case):
         return True
-    return None if all(condition.holds(answers.case) for condition in conditions(answers)) else False
+    return None if all(condition.holds(bound_case.case) for condition in conditions(bound_case)) else False

@@ -2,9 +2,9 @@
 
 from fractions import Fraction
 
-from symroof.analysis.posed import Posed
+from symroof.analysis.numeric_equation import Posed
 from symroof.analysis.solution import ABOVE, BELOW, Extent, Solution, trees
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
@@ -23,7 +23,7 @@ def crossings_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
 
 def _solved_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
     """The crossings of the equation solved anew in another case; none where it has no value there."""
-    moved = _answers_in(case, solution.answers)
+    moved = _answers_in(case, solution.bound_case)
     equation = solution.threshold.name if solution.threshold else f"{' = '.join(map(text, trees(solution).sides))}"
     try:
         return solution.again(equation, moved, solution.unknown).values
@@ -31,12 +31,13 @@ def _solved_in(solution: Solution, case: Case) -> tuple[Fraction, ...]:
         return ()
 
 
-def _answers_in(case: Case, answers: Answers) -> Answers:
+def _answers_in(case: Case, bound_case: BoundCase) -> BoundCase:
     """The results in another case, shared by all equations that are solved there."""
-    if id(case) not in answers.elsewhere:
-        corner = any(case is each for each in answers.corners)
-        answers.elsewhere[id(case)] = Answers(answers.binding, moved=case, corner_of=answers if corner else None)
-    return answers.elsewhere[id(case)]
+    if id(case) not in bound_case.memo.at_cases:
+        there = bound_case.memo.at_cases[id(case)] = bound_case.at(case)
+        if any(case is each for each in bound_case.corners):
+            there.memo.corner_of = bound_case
+    return bound_case.memo.at_cases[id(case)]
 
 
 def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
@@ -55,19 +56,19 @@ def by_closed_form(solution: Solution, case: Case) -> Fraction | None:
 
 def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
     """The crossings at each corner of the case's ranges; none where nothing is ranged, or the unknown itself is."""
-    answers = solution.answers
-    if solution.unknown in answers.binding.box():
+    bound_case = solution.bound_case
+    if solution.unknown in bound_case.box:
         return ()
     asked = (*trees(solution).sides, solution.unknown)
-    if asked not in answers.crossed:
-        answers.crossed[asked] = _at_each(solution, answers.corners)
-    return answers.crossed[asked]
+    if asked not in bound_case.memo.crossings:
+        bound_case.memo.crossings[asked] = _at_each(solution, bound_case.corners)
+    return bound_case.memo.crossings[asked]
 
 
 def _at_each(solution: Solution, corners: tuple[Case, ...]) -> tuple[tuple[Fraction, ...], ...]:
     """The crossings at each corner; those corners where only a scan finds them are scanned together."""
     solved = trees(solution)
-    posed = Posed(Compare("=", *solved.sides), solution.unknown, solution.answers)
+    posed = Posed(Compare("=", *solved.sides), solution.unknown, solution.bound_case)
     values = [None if solved.crossing.searched else _without_scan(solution, posed, case) for case in corners]
     left = [i for i, known in enumerate(values) if known is None]
     scanned = posed.scanned_in([corners[i] for i in left]) if left and posed.shares_arrays else [_solved_in(solution, corners[i]) for i in left]
@@ -81,7 +82,7 @@ def _without_scan(solution: Solution, posed: Posed, case: Case) -> tuple[Fractio
     by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
-    alike = posed if posed.shares_formulas else Posed(posed.relation, posed.unknown, _answers_in(case, solution.answers))
+    alike = posed if posed.shares_formulas else Posed(posed.relation, posed.unknown, _answers_in(case, solution.bound_case))
     try:
         walked = alike.walked_in(case)
     except NoValue:  # solving it anew shows what is missing, and whether it matters
@@ -125,7 +126,7 @@ def gone_to(solution: Solution, crossing: Fraction) -> frozenset[str]:
     before, ends = solution.before(crossing), set()
     point = max(crossing, Fraction(1)).__ceil__() if solution.symbol.counted else crossing
     difference = build.sub(*trees(solution).sides)
-    for case, crossings in zip(solution.answers.corners, at_corners(solution), strict=False):
+    for case, crossings in zip(solution.bound_case.corners, at_corners(solution), strict=False):
         if crossings:
             continue
         try:

@@ -5,9 +5,9 @@ from typing import Any
 
 from symroof.analysis.asymptotics import FirstOrder, Limit, first_order, limit_forms
 from symroof.analysis.derivation_steps import Step, formula_of, is_number, step_of
-from symroof.analysis.searched import implicit
+from symroof.analysis.implicit_quantities import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula.latex import latex
 from symroof.formula.text import text
@@ -32,30 +32,30 @@ class Derivation:
 
     Attributes:
         name, symbol: the quantity derived.
-        answers: the case it is derived in.
+        bound_case: the case it is derived in.
         steps: one step for every quantity on the way, deepest first, the quantity itself last.
         limits, first_order: its form as an input vanishes or grows, and with the weights alone.
         elasticities, binding_arms: its sensitivity to each input, and the arms of maxima that the sensitivities hold on.
     """
 
-    def __init__(self, name: str, answers: Answers) -> None:
-        self.name, self.answers = name, answers
-        self._theory = answers.case.theory
+    def __init__(self, name: str, bound_case: BoundCase) -> None:
+        self.name, self.bound_case = name, bound_case
+        self._theory = bound_case.case.theory
         self.symbol = self._theory.symbol(name)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Derivation) and (self.name, self.answers) == (other.name, other.answers)
+        return isinstance(other, Derivation) and (self.name, self.bound_case) == (other.name, other.bound_case)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.answers))
+        return hash((self.name, self.bound_case))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Derivation, (self.name, self.answers)
+        return Derivation, (self.name, self.bound_case)
 
     @property
     def _formula(self) -> Tree:
         """The formula set in the case, or the declared one; an input is itself."""
-        return self.answers.case.explains(self.name)
+        return self.bound_case.case.explains(self.name)
 
     @property
     def search(self) -> Search | None:
@@ -65,12 +65,12 @@ class Derivation:
         >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
         'the batch at which batch = arrival_rate/dp*response_steps*su'
         """
-        return self.answers.case.search(self.name)
+        return self.bound_case.case.search(self.name)
 
     @cached_property
     def _expansion(self) -> Tree:
         """The formula over inputs alone."""
-        return self._formula if is_number(self._formula) else self.answers.case.expanded(Name(self.name))
+        return self._formula if is_number(self._formula) else self.bound_case.case.expanded(Name(self.name))
 
     @property
     def definition(self) -> Any:
@@ -93,13 +93,13 @@ class Derivation:
         >>> bool(abs((relation.lhs - relation.rhs).xreplace(study.values(quantities=True)).doit()) < sympy.Rational(1, 10**12))
         True
         """
-        relation = implicit(self.name, self.answers)
+        relation = implicit(self.name, self.bound_case)
         return None if relation is None else self._sympy(relation)
 
     @property
     def implicit_text(self) -> str:
         """The same in the grammar of formulas; empty where a formula gives the quantity."""
-        relation = implicit(self.name, self.answers)
+        relation = implicit(self.name, self.bound_case)
         return "" if relation is None else text(relation)
 
     @property
@@ -115,7 +115,7 @@ class Derivation:
     def _sympy(self, tree: Tree) -> Any:
         from symroof.analysis.expressions import in_sympy
 
-        return in_sympy(tree, self.answers)
+        return in_sympy(tree, self.bound_case)
 
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
@@ -133,26 +133,26 @@ class Derivation:
     @cached_property
     def result(self) -> Result | None:
         """The value with range and flags, or None where an input is missing."""
-        return self.answers.get(self.name)
+        return self.bound_case.get(self.name)
 
     @cached_property
     def why_unknown(self) -> str:
         """Why there is no value; empty where there is one."""
-        return self.answers.why_unknown(self.name)
+        return self.bound_case.why_unknown(self.name)
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """One line for every quantity on the way, deepest first, this one last."""
         order: dict[str, None] = {}
         self._visit(self.name, order, set())
-        return tuple(step_of(name, self.answers) for name in order)
+        return tuple(step_of(name, self.bound_case) for name in order)
 
     def _visit(self, name: str, order: dict[str, None], seen: set[str]) -> None:
         if name in seen:  # also while its own formula is gone through, which may lead back to it
             return
         seen.add(name)
-        formula = self.answers.case.explains(name)
-        if self.answers.case.search(name):
+        formula = self.bound_case.case.explains(name)
+        if self.bound_case.case.search(name):
             order[name] = None
         if formula == Name(name) or is_number(formula):
             return
@@ -169,12 +169,12 @@ class Derivation:
         >>> limit.says, limit.text
         ('as the batch grows', '(attention_flops_per_pair*context + 2*params)/(kv_bytes_per_token*context)')
         """
-        return limit_forms(self.name, self.answers)
+        return limit_forms(self.name, self.bound_case)
 
     @cached_property
     def first_order(self) -> FirstOrder | None:
         """The quantity counted with the weights alone, where that differs and is short."""
-        return first_order(self.name, self.answers)
+        return first_order(self.name, self.bound_case)
 
     @cached_property
     def elasticities(self) -> tuple[Elasticity, ...]:
@@ -185,16 +185,16 @@ class Derivation:
         >>> [(e.symbol.name, str(e.value)) for e in elasticities]
         [('peak_flops', '1'), ('mem_bandwidth', '-1')]
         """
-        return elasticities(self.name, self.answers)
+        return elasticities(self.name, self.bound_case)
 
     @cached_property
     def binding_arms(self) -> tuple[str, ...]:
         """The arms of maxima that the value stands on: the compute or the memory time of a step."""
-        return binding_arms(self.name, self.answers) if self.result else ()
+        return binding_arms(self.name, self.bound_case) if self.result else ()
 
     def as_json(self) -> dict[str, Any]:
         """The form of the contract, ``symroof/derive/1``."""
-        own = step_of(self.name, self.answers)
+        own = step_of(self.name, self.bound_case)
         entry: dict[str, Any] = {
             "schema": "symroof/derive/1",
             "quantity": self.name,
@@ -207,7 +207,7 @@ class Derivation:
         entry |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
         entry["steps"] = [self._step_json(step) for step in self.steps]
         spell = self._theory.latex
-        if relation := implicit(self.name, self.answers):
+        if relation := implicit(self.name, self.bound_case):
             entry["implicit"] = self._both(relation)
         entry["limits"] = [limit.as_json(spell) for limit in self.limits]
         entry["first_order"] = self.first_order.as_json(spell) if self.first_order else None
@@ -217,7 +217,7 @@ class Derivation:
 
     def ledger(self) -> dict[str, Any]:
         """The inputs and assumptions behind the value: the inputs used with their sources, every switch, and the defaults among them."""
-        return self.answers.ledger((self.name,), everything=False)
+        return self.bound_case.ledger((self.name,), everything=False)
 
     def _step_json(self, step: Step) -> dict[str, Any]:
         entry = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
@@ -81,36 +81,36 @@ def formula_of(step: Step) -> Tree:
     return step._formula
 
 
-def step_of(name: str, answers: Answers, with_ranges: bool = False) -> Step:
+def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Step:
     """One line: formula, substituted formula, value. ``with_ranges``, as reviews have it, shows the range of each number, and a unit that all
     numbers share at the value alone."""
-    formula = answers.case.explains(name)
-    theory = answers.case.theory
+    formula = bound_case.case.explains(name)
+    theory = bound_case.case.theory
     put: dict[str, Written] = {}
-    settled = _settled(formula, answers, put)
+    settled = _settled(formula, bound_case, put)
     put |= {
-        node.name: _shown(node.name, answers, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
+        node.name: _shown(node.name, bound_case, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
     }
-    result = answers.get(name)
+    result = bound_case.get(name)
     if with_ranges and result is not None:
-        put |= _in_one_unit(settled, result, answers)
-    reason = answers.why_unknown(name) if result is None else ""
-    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, answers.case.search(name))
+        put |= _in_one_unit(settled, result, bound_case)
+    reason = bound_case.why_unknown(name) if result is None else ""
+    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, bound_case.case.search(name))
 
 
-def _settled(tree: Tree, answers: Answers, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:
+def _settled(tree: Tree, bound_case: BoundCase, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:
     """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
     if isinstance(tree, Total):
         moving |= {tree.index}
     if isinstance(tree, At) and not any(mentions(value, index) for _, value in tree.changes for index in moving):
         try:
-            value = answers.case.evaluate(tree)
+            value = bound_case.case.evaluate(tree)
         except NoValue:
             return tree
         placeholder = f"at{len(put)}"
-        put[placeholder] = _written(value, answers.case.theory.symbol(tree.name))
+        put[placeholder] = _written(value, bound_case.case.theory.symbol(tree.name))
         return Name(placeholder)
-    return rebuild(tree, lambda child: _settled(child, answers, put, moving))
+    return rebuild(tree, lambda child: _settled(child, bound_case, put, moving))
 
 
 def is_number(tree: Tree) -> bool:
@@ -118,31 +118,31 @@ def is_number(tree: Tree) -> bool:
     return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
 
 
-def _shown(name: str, answers: Answers, with_ranges: bool = False) -> Written:
+def _shown(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Written:
     """A name's value as it stands in a substituted line; the name itself where it is not known."""
-    theory = answers.case.theory
+    theory = bound_case.case.theory
     if name == STEP_INDEX.name:
         return Written.name(name, STEP_INDEX.latex)
     try:
-        value = answers.case.value(name)
+        value = bound_case.case.value(name)
     except (NoValue, LookupError):
         return Written.name(name, theory.latex(name))
     written = _written(value, theory.symbol(name))
-    result = answers.get(name) if with_ranges else None
+    result = bound_case.get(name) if with_ranges else None
     if result is not None and result.ranged:
         span = f"({result.span()})"
         return Written(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
     return written
 
 
-def _in_one_unit(tree: Tree, result: Result, answers: Answers) -> dict[str, Written]:
+def _in_one_unit(tree: Tree, result: Result, bound_case: BoundCase) -> dict[str, Written]:
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
-    own, theory = result.symbol, answers.case.theory
+    own, theory = result.symbol, bound_case.case.theory
     spoken = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
     alike = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
     if not alike or len(spoken) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
         return {}
-    values = {name: answers.get(name) for name in spoken if theory.knows(name) and theory.symbol(name).unit == own.unit}
+    values = {name: bound_case.get(name) for name in spoken if theory.knows(name) and theory.symbol(name).unit == own.unit}
     number, _ = scaled(result.value, own.unit)
     if len(values) < len(spoken) or not own.unit:
         return {}

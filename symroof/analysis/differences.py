@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from symroof.cases.binding import Binding
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import as_written
-from symroof.cases.spec_values import Given
+from symroof.cases.spec_values import SourcedValue
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import Num, Tree
@@ -39,9 +39,9 @@ class Change:
     name: str
     before: str
     after: str
-    given: tuple[tuple[str, Given | None], ...] = ()
+    given: tuple[tuple[str, SourcedValue | None], ...] = ()
     switch: bool = False
-    model: Binding | None = None
+    model: BoundCase | None = None
     slip: str = ""
     declared: Declarations | None = None
 
@@ -49,41 +49,41 @@ class Change:
         """The change the other way, to be read; it is not one that a case can be given."""
         return replace(self, before=self.after, after=self.before, given=())
 
-    def applied(self, binding: Binding) -> Binding:
+    def applied(self, bound_case: BoundCase) -> BoundCase:
         """The case with this change."""
         if self.switch:
-            return replace(binding, assumptions=binding.assumptions.replaced(**{self.name: self.after}))
+            return bound_case.with_changes(assumptions=bound_case.assumptions.replaced(**{self.name: self.after}))
         if self.declared is not None:
-            return replace(binding, selection=replace(binding.selection, own=self.declared))
-        values = {name: value for name, value in binding.given.items() if name not in dict(self.given)}
+            return bound_case.with_changes(request=replace(bound_case.request, own=self.declared))
+        values = {name: value for name, value in bound_case.given.items() if name not in dict(self.given)}
         values |= {name: value for name, value in self.given if value is not None}
-        binding = replace(binding, given=values)
-        return replace(binding, chosen_model=self.model.chosen_model) if self.model else binding
+        bound_case = bound_case.with_changes(given=values)
+        return replace(bound_case, chosen_model=self.model.chosen_model) if self.model else bound_case
 
 
-def differences(a: Binding, b: Binding) -> tuple[Change, ...]:
+def differences(a: BoundCase, b: BoundCase) -> tuple[Change, ...]:
     """Every change that leads from one case to the other: the tools' definitions, then counting choices, then inputs.
 
     >>> from symroof.analysis.study import Study
-    >>> a = Study("llama-3-8b", "h100-sxm", prompt=2048).bound
-    >>> b = Study("llama-3-8b", "h100-sxm", prompt=4096, assume={"attention": "full"}).bound
+    >>> a = Study("llama-3-8b", "h100-sxm", prompt=2048).first
+    >>> b = Study("llama-3-8b", "h100-sxm", prompt=4096, assume={"attention": "full"}).first
     >>> [(change.kind, change.name, change.before, change.after) for change in differences(a, b)]
     [('switch', 'attention', 'causal', 'full'), ('input', 'prompt', '2,048 tokens', '4,096 tokens')]
     """
     names = [name for name in dict.fromkeys((*a.given, *b.given)) if _comparable(name, a) != _comparable(name, b)]
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     values = [name for name in names if name not in defining]
-    own = b.selection.own
-    declared = (Change("definition", "names of its own", ", ".join(a.selection.own) or "none", ", ".join(own) or "none", declared=own),)
+    own = b.request.own
+    declared = (Change("definition", "names of its own", ", ".join(a.request.own) or "none", ", ".join(own) or "none", declared=own),)
     return (
-        *(declared if own != a.selection.own else ()),
+        *(declared if own != a.request.own else ()),
         *(change for name in defining for change in _definition(name, a, b)),
         *_switches(a, b),
         *_inputs(values, a, b),
     )
 
 
-def _comparable(name: str, side: Binding) -> object:
+def _comparable(name: str, side: BoundCase) -> object:
     """What a name is set to on a side; None where it is not."""
     given = side.given.get(name)
     if given is None:
@@ -92,7 +92,7 @@ def _comparable(name: str, side: Binding) -> object:
     return (setting.low, setting.high) if isinstance(setting, Span) else (setting, given.definition) if given.definition else setting
 
 
-def _defines(name: str, side: Binding) -> bool:
+def _defines(name: str, side: BoundCase) -> bool:
     """Whether a side sets a formula, or a quantity that is otherwise derived; numbers of a model or a device and a context are inputs."""
     given, quantity = side.given.get(name), QUANTITIES.get(name)
     if given is None or base_name(name) in STORED:
@@ -101,20 +101,20 @@ def _defines(name: str, side: Binding) -> bool:
     return derived or not isinstance(given.setting, (Num, Span))
 
 
-def _switches(a: Binding, b: Binding) -> Iterator[Change]:
+def _switches(a: BoundCase, b: BoundCase) -> Iterator[Change]:
     """How operators' times add up comes first: under a maximum of sums, what one operator counts may not show."""
     for switch in sorted(SWITCHES, key=lambda name: name != "roofline"):
         if a.assumptions[switch] != b.assumptions[switch]:
             yield Change("switch", switch, a.assumptions[switch], b.assumptions[switch], switch=True, slip=_slip(switch, a, b))
 
 
-def _slip(name: str, *sides: Binding) -> str:
+def _slip(name: str, *sides: BoundCase) -> str:
     """What the presets of the sides say is wrong with something they set."""
     texts = (f"{side.preset.name}: {side.preset.slips[name]}" for side in sides if side.preset and name in side.preset.slips)
     return "; ".join(dict.fromkeys(texts))
 
 
-def _definition(name: str, a: Binding, b: Binding) -> Iterator[Change]:
+def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[Change]:
     """The change of a formula: the tools' terms one by one where they stand on one formula, else all at once."""
     one, other = _parts(name, a), _parts(name, b)
     if one is None or other is None or not (one.terms or other.terms):
@@ -136,10 +136,10 @@ def _definition(name: str, a: Binding, b: Binding) -> Iterator[Change]:
     yield from (replace(last, given=((name, b.given.get(name)),)) for last in made[-1:])
 
 
-def own_base(name: str, tool: Binding) -> Callable[[Binding], Change | None]:
+def own_base(name: str, tool: BoundCase) -> Callable[[BoundCase], Change | None]:
     """What another case sets a name to, as a change of any case: a value, or a definition without the terms that a tool adds."""
 
-    def change(case: Binding) -> Change | None:
+    def change(case: BoundCase) -> Change | None:
         if _comparable(name, case) == _comparable(name, tool):
             return None
         given = tool.given[name]
@@ -152,10 +152,10 @@ def own_base(name: str, tool: Binding) -> Callable[[Binding], Change | None]:
     return change
 
 
-def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[Binding], Change | None]:
+def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[BoundCase], Change | None]:
     """A term that a tool adds to a definition, as a change of any case; none where the case sets a plain value, or has the term."""
 
-    def change(case: Binding) -> Change | None:
+    def change(case: BoundCase) -> Change | None:
         parts = _parts(name, case)
         if parts is None or (label, term) in parts.terms:
             return None
@@ -166,7 +166,7 @@ def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[B
     return change
 
 
-def _parts(name: str, side: Binding) -> Definition | None:
+def _parts(name: str, side: BoundCase) -> Definition | None:
     """A side's definition in parts: a tool's, or symroof's own; None where the side sets a plain value or has no single formula."""
     given = side.given.get(name)
     if given is not None:
@@ -175,11 +175,11 @@ def _parts(name: str, side: Binding) -> Definition | None:
     return Definition(parse(quantity.definition), (), own_base=False) if quantity is not None and quantity.definition else None
 
 
-def _given(definition: Definition) -> Given:
-    return Given(definition.tree, "between the two cases", definition=definition)
+def _given(definition: Definition) -> SourcedValue:
+    return SourcedValue(definition.tree, "between the two cases", definition=definition)
 
 
-def _inputs(names: list[str], a: Binding, b: Binding) -> Iterator[Change]:
+def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[Change]:
     """Changes of inputs: the model first, with all that it supplies, then a precision of the weights, then the others in declared order."""
     model = _of_model(names, a, b)
     if a.model != b.model or model:
@@ -201,22 +201,22 @@ def _inputs(names: list[str], a: Binding, b: Binding) -> Iterator[Change]:
         yield Change("input", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
 
 
-def _of_model(names: list[str], a: Binding, b: Binding) -> list[str]:
+def _of_model(names: list[str], a: BoundCase, b: BoundCase) -> list[str]:
     """The inputs among these that a model supplies on either side."""
     sides = ((side.given.get(name), name) for name in names for side in (a, b))
     return list(dict.fromkeys(name for given, name in sides if given is not None and given.source.startswith("model ")))
 
 
-def _precisions(a: Binding, b: Binding) -> tuple[str, str]:
+def _precisions(a: BoundCase, b: BoundCase) -> tuple[str, str]:
     return a.precisions.get("weights", NOT_SET), b.precisions.get("weights", NOT_SET)
 
 
-def _shown(name: str, side: Binding) -> str:
+def _shown(name: str, side: BoundCase) -> str:
     """What a name is on a side: its value as people write it, its formula, or its default."""
     given = side.given.get(name)
     if given is None:
         default = default_of(name)
-        definition = side.case().theory.definition(name)
+        definition = side.case.theory.definition(name)
         return as_written(name, default) if default is not None else _formula(definition) if definition is not None else NOT_SET
     return as_written(name, given.setting) if isinstance(given.setting, (Num, Span)) else _formula(given.setting)
 

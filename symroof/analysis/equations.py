@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FormulaError
@@ -79,16 +79,16 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
     return unknown
 
 
-def check_names(relation: Compare, unknown: str | None, answers: Answers, equation: str) -> None:
+def check_names(relation: Compare, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
     """Check that every name is known and a number, and that both sides have one dimension."""
-    known = answers.case.theory
+    known = bound_case.case.theory
     for name in all_names(relation):
         if not known.knows(name):
             raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
         if isinstance(known.definition(name), (Compare, Largest)):
             raise InputError(Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number"))
-        _check_signs(name, unknown, answers, equation)
-        for inner in sorted(known.ancestry(name) - {unknown, *answers.case.given}):
+        _check_signs(name, unknown, bound_case, equation)
+        for inner in sorted(known.ancestry(name) - {unknown, *bound_case.case.given}):
             if why := known.not_closed(inner):
                 raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
     try:
@@ -99,16 +99,16 @@ def check_names(relation: Compare, unknown: str | None, answers: Answers, equati
         raise InputError(Problem(equation[:SHOWN], message, hint=hint)) from None
 
 
-def _check_signs(name: str, unknown: str | None, answers: Answers, equation: str) -> None:
+def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
     """Check that nothing without a value may be negative: crossings are looked for, and conditions found, where inputs are positive."""
-    known = answers.case.theory
+    known = bound_case.case.theory
     for inner in sorted(known.ancestry(name)):
         declared = known.own.own(inner)
         if declared is None or not declared.signed:
             continue
         if inner == unknown:
             raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative; an equation is solved for what is positive", hint="declare its sign"))
-        if not answers.case.known(inner):
+        if not bound_case.case.known(inner):
             raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative: which answer holds turns on its value", hint=f"give {inner} one"))
 
 
@@ -124,10 +124,10 @@ def all_names(tree: Tree) -> Iterator[str]:
             yield from (key for key, _ in node.changes)
 
 
-def check_occurs(relation: Compare, unknown: str, answers: Answers, equation: str) -> None:
+def check_occurs(relation: Compare, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
-    known = answers.case.theory
-    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in answers.case.leads_to(name) for name in names(relation)):
+    known = bound_case.case.theory
+    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in bound_case.case.leads_to(name) for name in names(relation)):
         return
     if any(theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown) for name in names(relation)):
         return

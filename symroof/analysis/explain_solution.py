@@ -10,7 +10,7 @@ from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, Tree, names
-from symroof.solver.axis_points import LEAST, MOST
+from symroof.solver.scan import LEAST, MOST
 from symroof.theory.symbols import INPUTS, NOUNS, SHARES
 from symroof.units import COUNTED, format_quantity
 
@@ -34,10 +34,10 @@ def _beyond_context(solution: Solution) -> str:
     """The remark where the answer is a request longer than the model's context."""
     if solution.whole is None or solution.unknown not in LENGTH_NAMES:
         return ""
-    binding = solution.answers.binding
-    sizes = {**lengths(binding.given), solution.unknown: solution.whole}
+    bound_case = solution.bound_case
+    sizes = {**lengths(bound_case.given), solution.unknown: solution.whole}
     own = next(names for names in LENGTHS if solution.unknown in names)
-    model = binding.model
+    model = bound_case.model
     beyond = beyond_context(model, {name: size for name, size in sizes.items() if name in own})
     return f"; beyond {model.shown_name}'s maximum context of {model.max_context:,} tokens" if model and beyond else ""
 
@@ -92,7 +92,7 @@ def _reach(solution: Solution) -> str:
 def _beyond(last: Fraction, solution: Solution) -> str:
     """Why a search ended: there is no value further on, or it went no further."""
     further = last + 1 if solution.symbol.counted else last * (1 + SETTLED)
-    there = solution.answers.case.changed({solution.unknown: further})
+    there = solution.bound_case.case.changed({solution.unknown: further})
     try:
         for side in trees(solution).sides:
             there.evaluate(side)
@@ -103,9 +103,9 @@ def _beyond(last: Fraction, solution: Solution) -> str:
 
 def _own_value(solution: Solution) -> str:
     """The remark that the case itself has more arrivals than any that the answer speaks of: its queue grows."""
-    if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.answers.case.given or not overloaded(solution.answers):
+    if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.bound_case.case.given or not overloaded(solution.bound_case):
         return ""
-    return f"; at the {with_unit(solution.answers.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
+    return f"; at the {with_unit(solution.bound_case.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
 
 
 def shown_side(side: Tree, solution: Solution) -> str:
@@ -134,7 +134,7 @@ def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
     for side in trees(solution).sides:
         if isinstance(side, Name):
-            return solution.answers.case.theory.symbol(side.name).spoken_unit
+            return solution.bound_case.case.theory.symbol(side.name).spoken_unit
     return None
 
 
@@ -143,7 +143,7 @@ def _growth(solution: Solution) -> str:
     unit, unknown = _unit(solution), solution.unknown
     if not solution.moves:
         return f"this does not depend on {unknown} here"
-    if unit is None or solution.answers.binding.box():
+    if unit is None or solution.bound_case.box:
         return ""
     named = [(shown_side(side, solution), _flag(side, solution)) for side in trees(solution).sides]
     if unknown in SHARES:
@@ -167,9 +167,9 @@ def _growth(solution: Solution) -> str:
 
 def _flag(side: Tree, solution: Solution) -> str:
     """The flag beside a latency or rate of a case that does not fit."""
-    theory = solution.answers.case.theory
+    theory = solution.bound_case.case.theory
     timed = any(theory.timed(name) for name in names(side))
-    return " (does not fit)" if timed and solution.answers.does_not_fit else ""
+    return " (does not fit)" if timed and solution.bound_case.does_not_fit else ""
 
 
 def _linear(values: tuple[Fraction, ...]) -> bool:
@@ -182,7 +182,7 @@ def _settles(values: tuple[Fraction, ...]) -> bool:
 
 def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | None:
     """Both sides at a value of the unknown."""
-    case = solution.answers.case.changed({solution.unknown: point})
+    case = solution.bound_case.case.changed({solution.unknown: point})
     try:
         lhs, rhs = trees(solution).sides
         return case.evaluate(lhs), case.evaluate(rhs)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere, Problem
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.from_sympy import NoMeaning, from_sympy
@@ -18,7 +18,7 @@ from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 
 
-def in_sympy(tree: Tree, answers: Answers) -> Any:
+def in_sympy(tree: Tree, bound_case: BoundCase) -> Any:
     """A formula in the symbols of :mod:`symroof.symbols`, quantities at changed inputs written out as far as the change reaches.
 
     >>> from symroof.analysis.study import Study
@@ -26,19 +26,19 @@ def in_sympy(tree: Tree, answers: Answers) -> Any:
     >>> in_sympy(parse("weight_bytes + kv_cache_bytes(context = prompt + output)"), Study("llama-3-8b").first)
     batch*kv_bytes_per_token*(output + prompt) + weight_bytes
     """
-    if answers.in_sympy is None:
-        answers.in_sympy = expressions(answers.case.theory.own)
+    if bound_case.memo.in_sympy is None:
+        bound_case.memo.in_sympy = expressions(bound_case.case.theory.own)
     try:
-        return answers.in_sympy(changes_put_in(tree, answers))
+        return bound_case.memo.in_sympy(changes_put_in(tree, bound_case))
     except NotGiven as error:  # a part of it has no derivative
         raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
-def changes_put_in(tree: Tree, answers: Answers) -> Tree:
+def changes_put_in(tree: Tree, bound_case: BoundCase) -> Tree:
     """A formula whose quantities at changed inputs are replaced by their definitions, down to where the change stands."""
     if not any(isinstance(node, At) for node in walk(tree)):
         return tree
-    case = answers.case
+    case = bound_case.case
 
     def formula(name: str, changed: frozenset[str]) -> Tree | None:
         moved = any(case.theory.depends(name, key) for key in changed)
@@ -47,21 +47,21 @@ def changes_put_in(tree: Tree, answers: Answers) -> Tree:
     return inline(tree, formula)
 
 
-def defined(name: str, answers: Answers, depth: int | None = None) -> Any:
+def defined(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
     """The expression of a quantity: over inputs, or its definitions put in so many times."""
     if depth is None:
-        return in_sympy(answers.case.expanded(Name(name)), answers)
+        return in_sympy(bound_case.case.expanded(Name(name)), bound_case)
     tree: Tree = Name(name)
     for _ in range(depth):
-        tree = _opened_once(changes_put_in(tree, answers), answers)
-    return in_sympy(tree, answers)
+        tree = _opened_once(changes_put_in(tree, bound_case), bound_case)
+    return in_sympy(tree, bound_case)
 
 
-def _opened_once(tree: Tree, answers: Answers) -> Tree:
+def _opened_once(tree: Tree, bound_case: BoundCase) -> Tree:
     """A formula with the definition of each of its names; a name that stands for a number remains."""
 
     def formula(name: str) -> Tree:
-        stands = answers.case.explains(name)
+        stands = bound_case.case.explains(name)
         return stands if names(stands) else Name(name)
 
     return substitute(tree, {name: formula(name) for name in names(tree)})
@@ -78,9 +78,9 @@ class Values(dict[Any, Any]):
     (batch*Derivative(kv_cache_bytes, batch) + kv_cache_bytes, 524288)
     """
 
-    def __init__(self, numbers: Mapping[Any, Any], answers: Answers) -> None:
+    def __init__(self, numbers: Mapping[Any, Any], bound_case: BoundCase) -> None:
         super().__init__(numbers)
-        self._answers = answers
+        self._answers = bound_case
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or self._found(key) is not None
@@ -113,19 +113,19 @@ class Values(dict[Any, Any]):
         return None
 
 
-def values(answers: Answers, quantities: bool = False) -> Values:
+def values(bound_case: BoundCase, quantities: bool = False) -> Values:
     """Symbol -> exact number: every input that has a value, defaults included, and what has a value but no formula; with ``quantities`` all."""
-    case = answers.case
+    case = bound_case.case
     declared = (symbol.name for symbol in case.theory.own.inputs)
     inputs = (name for name in dict.fromkeys((*case.given, *INPUTS, *declared)) if name in case.given or case.default(name) is not None)
-    derived = answers.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
+    derived = bound_case.quantities() if quantities else (name for name in QUANTITIES if case.theory.definition(name) is None)
     numbers: dict[Any, Any] = {}
     for name in dict.fromkeys((*inputs, *derived)):
         try:
             numbers[symbol(name, case.theory.own)] = number(case.value(name))
         except (NoValue, UnknownName):
             continue
-    return Values(numbers, answers)
+    return Values(numbers, bound_case)
 
 
 def number(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.text import text
@@ -22,7 +22,7 @@ Stop = Callable[[str], Tree | None]
 def opened(
     tree: Tree,
     unknown: str,
-    answers: Answers,
+    bound_case: BoundCase,
     fixed: frozenset[str] = frozenset(),
     stop: Stop | None = None,
     symbolic: bool = False,
@@ -40,15 +40,17 @@ def opened(
     fixed = fixed | EFFICIENCIES if symbolic else fixed
     key = (tree, unknown, fixed, symbolic, ranged, put_in)
     if stop is not None:
-        return _opened(tree, unknown, answers, fixed, stop, symbolic, ranged, put_in)
-    if key not in answers.opened:
-        answers.opened[key] = _opened(tree, unknown, answers, fixed, stop, symbolic, ranged, put_in)
-    return answers.opened[key]
+        return _opened(tree, unknown, bound_case, fixed, stop, symbolic, ranged, put_in)
+    if key not in bound_case.memo.inlined:
+        bound_case.memo.inlined[key] = _opened(tree, unknown, bound_case, fixed, stop, symbolic, ranged, put_in)
+    return bound_case.memo.inlined[key]
 
 
-def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], put_in: bool) -> Tree:
+def _opened(
+    tree: Tree, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], put_in: bool
+) -> Tree:
     fixed = fixed | set(names(tree))
-    case, moves, spoken = answers.case, answers.moves, answers.spoken
+    case, moves, spoken = bound_case.case, bound_case.memo.moves, bound_case.memo.names
 
     def stands(name: str, keys: frozenset[str]) -> Tree:
         return case.stands_for(name, complete=not symbolic, changed=keys | ranged)
@@ -76,60 +78,60 @@ def _opened(tree: Tree, unknown: str, answers: Answers, fixed: frozenset[str], s
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or stands(name, keys)
         still = name in fixed or not ranged.isdisjoint(case.theory.ancestry(name))
-        return Name(name) if still else _neutral(Name(name), answers) if put_in else _not_zero(name, answers)
+        return Name(name) if still else _neutral(Name(name), bound_case) if put_in else _not_zero(name, bound_case)
 
     return inline(tree, formula)
 
 
-def _not_zero(name: str, answers: Answers) -> Tree:
+def _not_zero(name: str, bound_case: BoundCase) -> Tree:
     """The name, or 0 where that is its formula whatever the inputs: nothing is known of an answer without numbers but its formulas."""
-    return ZERO if answers.case.expanded(Name(name), complete=False) == ZERO else Name(name)
+    return ZERO if bound_case.case.expanded(Name(name), complete=False) == ZERO else Name(name)
 
 
-def explained(name: str, unknown: str, answers: Answers, stop: Stop | None = None) -> Tree:
+def explained(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Tree:
     """A quantity inlined for readers: it keeps :data:`SPOKEN`, and without numbers the efficiencies too.
 
     >>> from symroof.analysis.study import Study
     >>> text(explained("kv_cache_bytes", "context", Study().first))
     'kv_bytes_per_token*batch*context'
     """
-    return opened(Name(name), unknown, answers, SPOKEN if answers.get(name) else SPOKEN | EFFICIENCIES, stop)
+    return opened(Name(name), unknown, bound_case, SPOKEN if bound_case.get(name) else SPOKEN | EFFICIENCIES, stop)
 
 
-def _neutral(node: Name, answers: Answers) -> Tree:
+def _neutral(node: Name, bound_case: BoundCase) -> Tree:
     """A defaulted input of 0 or 1, and a quantity that is 0 here, as that number: closed forms are not cluttered with
     defaults that have no effect."""
-    if node.name in answers.case.given or node.name in answers.case.numbers:
+    if node.name in bound_case.case.given or node.name in bound_case.case.numbers:
         return node
-    if answers.case.theory.definition(node.name) is not None:
+    if bound_case.case.theory.definition(node.name) is not None:
         try:
-            return ZERO if answers.case.value(node.name) == 0 else node
+            return ZERO if bound_case.case.value(node.name) == 0 else node
         except NoValue:
             return node
     return neutral_default(node.name) or node
 
 
-def written_out(tree: Tree, answers: Answers) -> Tree:
+def written_out(tree: Tree, bound_case: BoundCase) -> Tree:
     """The formula over inputs and :data:`SPOKEN`."""
-    case = answers.case
+    case = bound_case.case
 
     def formula(name: str, _: frozenset[str]) -> Tree:
         if name in SPOKEN | EFFICIENCIES:
             return Name(name)
         opens = case.theory.definition(name) is not None and name not in case.given
-        return case.stands_for(name) if opens else _neutral(Name(name), answers)
+        return case.stands_for(name) if opens else _neutral(Name(name), bound_case)
 
     return inline(tree, formula)
 
 
-def shortest(tree: Tree, answers: Answers) -> Tree:
+def shortest(tree: Tree, bound_case: BoundCase) -> Tree:
     """The formula with definitions inlined where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
     is ``2*gemm_m/b``."""
-    case, length = answers.case, len(text(tree))
+    case, length = bound_case.case, len(text(tree))
     for name in names(tree):
         if name in SPOKEN or name in case.given or case.theory.definition(name) is None:
             continue
         put = substitute(tree, {name: case.stands_for(name)})
         if len(text(put)) < length:
-            return shortest(put, answers)
+            return shortest(put, bound_case)
     return tree

@@ -9,9 +9,9 @@ from typing import Any
 from symroof.analysis.differences import Change, added_term, own_base
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Step, Waterfall, change_json, change_label, number_of, plain
-from symroof.cases.binding import Binding
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, bare
-from symroof.cases.selection import Selection
+from symroof.cases.request import Request
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries
@@ -30,7 +30,7 @@ MOST_SHOWN = 8
 class Choice:
     """One choice that a number may rest on: what it changes in a case, and the tools that make it; None where it is made already."""
 
-    change: Callable[[Binding], Change | None]
+    change: Callable[[BoundCase], Change | None]
     tool: str = ""
 
 
@@ -89,15 +89,15 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
     ['attention: causal -> full', 'the whole square of queries and keys (genz, llm-analysis, llm-viewer)']
     """
     name = known(quantity, study.declared)
-    binding = study.bound
+    bound_case = study.first
     derived = number_of(study.first, name, "the case's")
     counted: dict[str, int] = {"tried": 0}
     values: dict[Fraction, None] = {}
 
-    def value(case: Binding) -> Fraction | None:
+    def value(case: BoundCase) -> Fraction | None:
         counted["tried"] += 1
         try:
-            result = case.case().value(name)
+            result = case.case.value(name)
         except (NoValue, InputError, UnknownName):
             return None
         if not isinstance(result, Fraction):
@@ -109,24 +109,24 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
         return Origins(derived.symbol, number, (Explanation(number),), 1, True)
     whole = {preset: _under(study, preset) for preset in entries("presets")}
     presets = [Explanation(v, preset) for preset, case in whole.items() if case and (v := value(case)) is not None and agrees(v)]
-    moving = [(choice, change) for choice, change in _choices(binding, whole) if value(change.applied(binding)) not in (None, number)]
-    sets, complete = _sets(binding, [choice for choice, _ in moving], value, agrees, counted)
+    moving = [(choice, change) for choice, change in _choices(bound_case, whole) if value(change.applied(bound_case)) not in (None, number)]
+    sets, complete = _sets(bound_case, [choice for choice, _ in moving], value, agrees, counted)
     return Origins(derived.symbol, number, (*presets, *sets[:MOST_SHOWN]), counted["tried"], complete, tuple(values))
 
 
-def _under(study: Study, preset: str) -> Binding | None:
+def _under(study: Study, preset: str) -> BoundCase | None:
     """The case as a preset counts it; None where it has no answer there."""
     other = Study()
-    other.select(study.chosen)
-    other.select(Selection(preset=preset))
+    other.select(study.request)
+    other.select(Request(preset=preset))
     try:
-        return other.bound
+        return other.first
     except InputError:
         return None
 
 
 def _sets(
-    binding: Binding, choices: list[Choice], value: Callable[[Binding], Fraction | None], agrees: Callable[[Fraction], bool], counted: dict[str, int]
+    bound_case: BoundCase, choices: list[Choice], value: Callable[[BoundCase], Fraction | None], agrees: Callable[[Fraction], bool], counted: dict[str, int]
 ) -> tuple[list[Explanation], bool]:
     """The smallest sets of choices that give the number, and whether all of that size were tried."""
     for size in range(1, MOST_TOGETHER + 1):
@@ -134,7 +134,7 @@ def _sets(
         for chosen in itertools.combinations(choices, size):
             if counted["tried"] >= MOST_TRIED:
                 return matches, False
-            made = _together(binding, chosen)
+            made = _together(bound_case, chosen)
             if made and (v := value(made[0])) is not None and agrees(v):
                 matches.append(Explanation(v, changes=made[1], tools=tuple(choice.tool for choice in chosen)))
         if matches:
@@ -142,23 +142,23 @@ def _sets(
     return [], True
 
 
-def _together(binding: Binding, chosen: tuple[Choice, ...]) -> tuple[Binding, tuple[Change, ...]] | None:
+def _together(bound_case: BoundCase, chosen: tuple[Choice, ...]) -> tuple[BoundCase, tuple[Change, ...]] | None:
     """The case with all of the choices; None where two of them are of one thing."""
     changes: list[Change] = []
     for choice in chosen:
-        change = choice.change(binding)
+        change = choice.change(bound_case)
         if change is None or any(change.name == earlier.name for earlier in changes):
             return None
-        binding = change.applied(binding)
+        bound_case = change.applied(bound_case)
         changes.append(change)
-    return binding, tuple(changes)
+    return bound_case, tuple(changes)
 
 
-def _choices(binding: Binding, presets: dict[str, Binding | None]) -> Iterator[tuple[Choice, Change]]:
+def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Iterator[tuple[Choice, Change]]:
     """Every choice that is open in a case: another value of a switch, and what each preset sets or adds; each once, with its tools."""
     open_ones: dict[tuple[str, str], tuple[Choice, Change]] = {}
     for choice in (*_switch_choices(), *(choice for case in presets.values() if case for choice in _own_choices(case))):
-        change = choice.change(binding)
+        change = choice.change(bound_case)
         if change is None:
             continue
         earlier = open_ones.get((change.name, change.after))
@@ -174,15 +174,15 @@ def _switch_choices() -> Iterator[Choice]:
             yield Choice(_switched(switch.name, setting))
 
 
-def _switched(name: str, setting: str) -> Callable[[Binding], Change | None]:
-    def change(case: Binding) -> Change | None:
+def _switched(name: str, setting: str) -> Callable[[BoundCase], Change | None]:
+    def change(case: BoundCase) -> Change | None:
         now = case.assumptions[name]
         return None if now == setting else Change("switch", name, now, setting, switch=True)
 
     return change
 
 
-def _own_choices(case: Binding) -> Iterator[Choice]:
+def _own_choices(case: BoundCase) -> Iterator[Choice]:
     """What a preset sets for this model on this device, one by one, and the terms that it adds."""
     preset = case.preset
     assert preset is not None
@@ -210,10 +210,10 @@ def to_number(study: Study, quantity: str, target: Fraction, explanation: Explan
     ([('not explained', 8928000)], 140000000)
     """
     start = number_of(study.first, known(quantity, study.declared), "the case's")
-    binding, value, steps = study.bound, plain(start), []
+    bound_case, value, steps = study.first, plain(start), []
     for change in explanation.changes if explanation else ():
-        binding = change.applied(binding)
-        after = binding.case().value(start.name)
+        bound_case = change.applied(bound_case)
+        after = bound_case.case.value(start.name)
         steps.append(Step((change,), value, after))
         value = after
     if value != target:

@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from symroof.arrays.values import Arrays, Formulas
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue, written
 from symroof.formula.tree import Compare, Num
 from symroof.solver.joint_search import Points
@@ -38,19 +38,19 @@ class RoughDifferences:
     ranged: bool
 
     @classmethod
-    def of(cls, unknown: str, answers: Answers) -> RoughDifferences:
+    def of(cls, unknown: str, bound_case: BoundCase) -> RoughDifferences:
         """Those of a case along an unknown: shared by unknowns that are plain numbers here, and by all places within the ranges, where
         floats hold these and no formula of a device turns on them."""
-        whole, box = answers.corner_of or answers, answers.binding.box()
+        whole, box = bound_case.memo.corner_of or bound_case, bound_case.box
         case = whole.case
         ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes, box))
         plain = _plain(case)
         ends = box if ranged else ()
         inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain or unknown in ends else (unknown, *ends, *(name for name in plain if name in box))))
-        shared = whole if ranged else answers
-        if inputs not in shared.rough:
-            shared.rough[inputs] = cls(shared.case, inputs, ranged and bool(box))
-        differences: RoughDifferences = shared.rough[inputs]
+        shared = whole if ranged else bound_case
+        if inputs not in shared.memo.rough:
+            shared.memo.rough[inputs] = cls(shared.case, inputs, ranged and bool(box))
+        differences: RoughDifferences = shared.memo.rough[inputs]
         return differences
 
     @cached_property

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
-from symroof.analysis.elasticity_shares import Shares, named_arms
-from symroof.analysis.no_closed_form import searched_quantity
-from symroof.cases.case_results import Answers
+from symroof.analysis.elasticity_formulas import Shares, named_arms
+from symroof.analysis.implicit_quantities import searched_quantity
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import bare
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
@@ -96,12 +96,12 @@ def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
     return written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
 
 
-def over_ranges(answers: Answers, name: str, inputs: Collection[str]) -> dict[str, Span]:
+def over_ranges(bound_case: BoundCase, name: str, inputs: Collection[str]) -> dict[str, Span]:
     """The elasticities in some inputs at the middle of the ranges, and their least and largest values at the corners of these.
 
     An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
     """
-    found = [own for case in (answers.case, *answers.corners) if (own := _elasticities(case, name, inputs))]
+    found = [own for case in (bound_case.case, *bound_case.corners) if (own := _elasticities(case, name, inputs))]
     values = {by: [own[by] for own in found if by in own] for by in inputs}
     return {by: (each[0], min(each), max(each)) for by, each in values.items() if each}
 
@@ -113,7 +113,7 @@ def _elasticities(case: Case, name: str, inputs: Collection[str]) -> dict[str, F
         return {}
 
 
-def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
+def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
     """With numbers, every noticeable elasticity, the largest first; without, the formula for each lever on each arm.
 
     >>> from symroof.analysis.study import Study
@@ -125,43 +125,43 @@ def elasticities(name: str, answers: Answers) -> tuple[Elasticity, ...]:
     batch kv_bytes_per_token*decode_span/decode_bytes
     context kv_bytes_per_token*decode_span/decode_bytes
     """
-    result = answers.get(name)
+    result = bound_case.get(name)
     if result is None:
-        return tuple(_symbolic(name, answers))
+        return tuple(_symbolic(name, bound_case))
     if not isinstance(result.value, Fraction):
         return ()
-    inputs = [x for x in answers.case.used(name) if base_name(x) not in FIXED and x != name]
-    spans = {x: span for x, span in over_ranges(answers, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
+    inputs = [x for x in bound_case.case.used(name) if base_name(x) not in FIXED and x != name]
+    spans = {x: span for x, span in over_ranges(bound_case, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
     order = sorted(spans, key=lambda x: -abs(spans[x][0]))
-    return tuple(Elasticity(answers.case.theory.symbol(x), spans[x], _form(name, x, answers), _own=answers.case.theory.own) for x in order)
+    return tuple(Elasticity(bound_case.case.theory.symbol(x), spans[x], _form(name, x, bound_case), _own=bound_case.case.theory.own) for x in order)
 
 
-def _form(name: str, x: str, answers: Answers) -> Tree | None:
+def _form(name: str, x: str, bound_case: BoundCase) -> Tree | None:
     """The formula of an elasticity on the arm that binds here, where it can be read at a glance; none of what is searched at each value of the input."""
-    if searched_quantity(Name(name), x, answers):
+    if searched_quantity(Name(name), x, bound_case):
         return None
     try:
-        form = Shares(name, x, answers).on_binding_arm()
+        form = Shares(name, x, bound_case).on_binding_arm()
     except (NotRational, NoValue):
         return None
     return form if len(text(form)) <= LONGEST else None
 
 
-def _symbolic(name: str, answers: Answers) -> Iterator[Elasticity]:
+def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
     """The formula for each lever, an arm each; an arm that it does not move needs no word."""
     for x in (*LEVERS, "context"):
         default = default_of(x)
-        idle = default is not None and default.value == 0 and x not in answers.case.given
-        if x == name or idle or stands_behind_context(x, name, answers) or searched_quantity(Name(name), x, answers):
+        idle = default is not None and default.value == 0 and x not in bound_case.case.given
+        if x == name or idle or stands_behind_context(x, name, bound_case) or searched_quantity(Name(name), x, bound_case):
             continue
-        shares = Shares(name, x, answers)
+        shares = Shares(name, x, bound_case)
         with contextlib.suppress(NotRational):
             forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
             short = [(form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST]
-            yield from (Elasticity(answers.case.theory.symbol(x), None, form, arm, answers.case.theory.own) for form, arm in short)
+            yield from (Elasticity(bound_case.case.theory.symbol(x), None, form, arm, bound_case.case.theory.own) for form, arm in short)
 
 
-def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:
+def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:
     """The named arms that win on the way to a quantity's value, at both ends where a sum holds them.
 
     >>> from symroof.analysis.study import Study
@@ -190,7 +190,7 @@ def binding_arms(name: str, answers: Answers) -> tuple[str, ...]:
                 visit(child, case)
 
     try:
-        visit(Name(name), answers.case)
+        visit(Name(name), bound_case.case)
     except NoValue:
         return ()
     return tuple(winners)

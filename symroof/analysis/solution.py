@@ -9,11 +9,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from symroof.analysis.conditions import times_compared
 from symroof.analysis.expressions import number
+from symroof.analysis.readable_conditions import times_compared
 from symroof.analysis.solution_sympy import InSympy
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
@@ -87,7 +86,7 @@ class Solution(InSympy):
         equation: the equation as it is named, in SymPy.
         unknown: the name solved for.
         kind: ``reach`` or ``limit``: which way a crossing is rounded.
-        answers: the case.
+        bound_case: the case.
         threshold: the named threshold, where the equation is one.
         missing: the input that a number would need, where the answer is symbolic: without a case, or with one that lacks it.
         moves: whether a side depends on the unknown in this case.
@@ -108,8 +107,8 @@ class Solution(InSympy):
     _trees: Solved
     unknown: str
     kind: str
-    answers: Answers
-    again: Callable[[str, Answers, str], Solution]
+    bound_case: BoundCase
+    again: Callable[[str, BoundCase, str], Solution]
     threshold: Threshold | None = None
     missing: str | None = None
     moves: bool = True
@@ -160,14 +159,14 @@ class Solution(InSympy):
     @cached_property
     def extent(self) -> Extent:
         """The least and the largest crossing over the ranges, whether there is always one, and where it has gone if not."""
-        if self.over_ranges is None or self.symbolic or not self.answers.binding.box():
+        if self.over_ranges is None or self.symbolic or not self.bound_case.box:
             return Extent(None, None, self.value is not None)
         return self.over_ranges(self)
 
     @property
     def symbol(self) -> Symbol:
         """The unknown with its unit and meaning."""
-        return self.answers.case.theory.symbol(self.unknown)
+        return self.bound_case.case.theory.symbol(self.unknown)
 
     @cached_property
     def assumed(self) -> dict[Any, Any]:
@@ -181,7 +180,7 @@ class Solution(InSympy):
         """
         from symroof.symbols import symbol
 
-        return {symbol(name, self.answers.case.theory.own): number(entry.result.value) for name, entry in self.defaults.items()}
+        return {symbol(name, self.bound_case.case.theory.own): number(entry.result.value) for name, entry in self.defaults.items()}
 
     @cached_property
     def defaults(self) -> dict[str, Input]:
@@ -189,16 +188,16 @@ class Solution(InSympy):
         if self.symbolic:
             return {}
         sides = tuple(dict.fromkeys(name for side in self._trees.sides for name in names(side)))
-        inputs = self.answers.inputs(sides, everything=False)
+        inputs = self.bound_case.inputs(sides, everything=False)
         return {name: entry for name, entry in inputs.items() if entry.defaulted and name != self.unknown}
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
-        return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.answers.case.theory.latex(name)
+        return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.bound_case.case.theory.latex(name)
 
     @cached_property
     def _times(self) -> dict[Tree, Tree]:
-        return times_compared(self.unknown, self.answers, symbolic=self.symbolic)
+        return times_compared(self.unknown, self.bound_case, symbolic=self.symbolic)
 
     @cached_property
     def integer(self) -> dict[str, int] | None:
@@ -226,7 +225,7 @@ class Solution(InSympy):
     def degrees(self, first: int, up: bool = True) -> Iterator[int]:
         """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
         tried = range(first, first + MOST_DEGREES) if up else range(first, 0, -1)
-        return (n for n in tried if self.answers.case.permits(n))
+        return (n for n in tried if self.bound_case.case.permits(n))
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""
@@ -239,7 +238,7 @@ class Solution(InSympy):
     def side(self, point: Fraction | int) -> int | None:
         """The sign of left less right at a value of the unknown, by the definitions themselves."""
         try:
-            return sign(self.answers.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(*self._trees.sides)))
+            return sign(self.bound_case.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(*self._trees.sides)))
         except NoValue:
             return None
 
@@ -254,7 +253,7 @@ class Solution(InSympy):
         if self.whole is None or self.whole < 1 or self.unknown not in CLAIMS_MEMORY:
             return None
         try:
-            return bool(self.answers.case.changed({self.unknown: self.whole}).value("fits"))
+            return bool(self.bound_case.case.changed({self.unknown: self.whole}).value("fits"))
         except NoValue:
             return None
 
@@ -309,8 +308,8 @@ class Solution(InSympy):
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        case = self.answers.case
-        return self._trees, self.unknown, self.kind, self.threshold, self.missing, self.moves, self.answers.binding, case.free, dict(case.numbers)
+        case = self.bound_case.case
+        return self._trees, self.unknown, self.kind, self.threshold, self.missing, self.moves, self.bound_case.with_changes(), case.free, dict(case.numbers)
 
     def __eq__(self, other: object) -> bool:
         return self._key == other._key if isinstance(other, Solution) else NotImplemented
@@ -341,7 +340,7 @@ class Solution(InSympy):
         digits, _, unit = first.partition(" ")
         ends = f"{digits if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
         if self.value is None:
-            return f"never {self.answers.standing}; {ends} in a part of them"
+            return f"never {self.bound_case.range_position}; {ends} in a part of them"
         return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
 
     def _end(self, value: Fraction) -> str:
@@ -364,12 +363,11 @@ class Solution(InSympy):
 
 def _restored(
     solved: Solved, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, moves: bool,
-    binding: Binding, free: frozenset[str], numbers: dict[str, Any], again: Any, explain: Any, over_ranges: Any,
+    bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], again: Any, explain: Any, over_ranges: Any,
 ) -> Solution:  # fmt: skip
     """A solution as it was pickled or copied, whatever was worked out in its case left to be worked out again."""
-    answers = Answers(binding)
-    answers = Answers(binding, moved=answers.case.changed(numbers)) if numbers else answers
-    return Solution(solved, unknown, kind, answers.freed(free), again, threshold, missing, moves, explain, over_ranges)
+    bound_case = bound_case.at(bound_case.case.changed(numbers)) if numbers else bound_case
+    return Solution(solved, unknown, kind, bound_case.without_values(free), again, threshold, missing, moves, explain, over_ranges)
 
 
 def trees(solution: Solution) -> Solved:

@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import chain, combinations
 from typing import Any
 
-from symroof.analysis.conditions import solved_condition
 from symroof.analysis.expressions import in_sympy
-from symroof.cases.case_results import Answers
+from symroof.analysis.readable_conditions import solved_condition
+from symroof.cases.bound_case import BoundCase
 from symroof.formula import build, quotients
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.random_points import Point
@@ -20,21 +20,21 @@ from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, name
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Solved
-from symroof.solver.signed_names import apart, together
+from symroof.solver.symbolic import apart, together
 from symroof.theory.symbols import INPUTS, base_name
 
 
-def expression(form: Tree, answers: Answers) -> Any:
+def expression(form: Tree, bound_case: BoundCase) -> Any:
     """A formula in SymPy. Where degrees are free in the case, what it names only then is written out."""
-    if answers.case.free:
-        own = answers.binding.case().theory
-        form = substitute(form, {name: answers.case.expanded(Name(name), complete=False) for name in names(form) if own.definition(name) is None})
-    return in_sympy(form, answers)
+    if bound_case.case.free:
+        own = bound_case.given_case.theory
+        form = substitute(form, {name: bound_case.case.expanded(Name(name), complete=False) for name in names(form) if own.definition(name) is None})
+    return in_sympy(form, bound_case)
 
 
-def relations(conditions: Iterable[Tree], answers: Answers) -> tuple[Any, ...]:
+def relations(conditions: Iterable[Tree], bound_case: BoundCase) -> tuple[Any, ...]:
     """Conditions as SymPy relations; those that declared signs decide are left out."""
-    return tuple(filter(_open, (expression(condition, answers) for condition in conditions)))
+    return tuple(filter(_open, (expression(condition, bound_case) for condition in conditions)))
 
 
 def _open(relation: Any) -> bool:
@@ -42,24 +42,24 @@ def _open(relation: Any) -> bool:
     return bool(relation != True)  # noqa: E712
 
 
-def signed_names(formulas: Iterable[Tree], unknown: str, answers: Answers) -> tuple[str, ...]:
+def signed_names(formulas: Iterable[Tree], unknown: str, bound_case: BoundCase) -> tuple[str, ...]:
     """The names of some formulas that may be negative, and of those that a study or a theory declares also what may be zero."""
     from symroof.symbols import symbol
 
-    theory = answers.case.theory
+    theory = bound_case.case.theory
     known = dict.fromkeys(name for tree in formulas for name in names(tree) if name != unknown)
     own = [name for name in known if name in theory.own and not symbol(name, theory.own).is_positive]
     return (*own, *(name for name in known if name not in theory.own and (declared := theory.own.symbol(name)) and declared.signed))
 
 
-def piecewise(branches: Iterable[Branch], unknown: str, answers: Answers) -> Any:
+def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -> Any:
     """Every candidate, each where its conditions hold at it; a single one without conditions is the expression itself.
 
     >>> from symroof.analysis.study import Study
-    >>> answers = Study().first
+    >>> bound_case = Study().first
     >>> from symroof.formula.parse import parse
     >>> from symroof.solver.symbolic import symbolic
-    >>> piecewise(symbolic(parse("max(a*x, b) - c"), "x").branches, "x", answers)
+    >>> piecewise(symbolic(parse("max(a*x, b) - c"), "x").branches, "x", bound_case)
     Piecewise((c/a, -b + c >= 0))
     """
     import sympy
@@ -68,14 +68,14 @@ def piecewise(branches: Iterable[Branch], unknown: str, answers: Answers) -> Any
     for branch in branches:
         assert branch.closed_form is not None, "answers without numbers are closed"
         trees = [condition.tree for condition in branch.conditions]
-        signed |= dict.fromkeys(signed_names((branch.closed_form, *trees), unknown, answers))
+        signed |= dict.fromkeys(signed_names((branch.closed_form, *trees), unknown, bound_case))
         form, *held = (apart(tree, signed) for tree in (branch.closed_form, *trees))
         root = _Root.of(form, held, unknown)
         forms.append(form)
-        conditions.append([*_exists(branch.closed_form, answers), *map(root.put_into, held)])
+        conditions.append([*_exists(branch.closed_form, bound_case), *map(root.put_into, held)])
 
     def relation(tree: Tree) -> Any:
-        return expression(together(tree, signed), answers)
+        return expression(together(tree, signed), bound_case)
 
     written = [(relation(form), sympy.And(*filter(_open, map(relation, held)))) for form, held in zip(forms, conditions, strict=True)]
     pieces = list(written)
@@ -115,10 +115,10 @@ def _not_later(first: Tree, second: Tree) -> Tree:
     return _real(Compare("<=", build.mul(over, under, beneath, beneath), build.mul(other, beneath, under, under)))
 
 
-def _exists(form: Tree, answers: Answers) -> Iterator[Compare]:
+def _exists(form: Tree, bound_case: BoundCase) -> Iterator[Compare]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
     for factor in chain(*quotients.above_and_below(form)):
-        whole = answers.case.expanded(factor, complete=False)
+        whole = bound_case.case.expanded(factor, complete=False)
         nothing = {name: ZERO for name in names(whole) if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish}
         if plainly_positive(factor) and substitute(whole, dict(nothing)) == ZERO:
             yield Compare(">", factor, ZERO)
@@ -182,14 +182,14 @@ def _real(tree: Tree) -> Tree:
     return rebuild(tree, _real)
 
 
-def definitions(formulas: Iterable[Tree], unknown: str, answers: Answers, symbolic: bool) -> dict[Any, Any]:
+def definitions(formulas: Iterable[Tree], unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[Any, Any]:
     """Symbol -> expression over inputs, of every derived quantity in some formulas."""
     from symroof.symbols import symbol
 
-    case = answers.case
+    case = bound_case.case
     named = dict.fromkeys(name for tree in formulas for name in names(tree) if name != unknown and case.theory.definition(name) is not None)
     written = {name: case.expanded(Name(name), complete=False if symbolic else None) for name in named}
-    return {symbol(name, case.theory.own): in_sympy(tree, answers) for name, tree in written.items() if tree != Name(name)}
+    return {symbol(name, case.theory.own): in_sympy(tree, bound_case) for name, tree in written.items() if tree != Name(name)}
 
 
 class InSympy:
@@ -197,7 +197,7 @@ class InSympy:
 
     _trees: Solved
     unknown: str
-    answers: Answers
+    bound_case: BoundCase
     missing: str | None
 
     @property
@@ -223,7 +223,7 @@ class InSympy:
         """The equation as it is named, a SymPy ``Eq``."""
         import sympy
 
-        return sympy.Eq(*(in_sympy(side, self.answers) for side in self._trees.sides), evaluate=False)
+        return sympy.Eq(*(in_sympy(side, self.bound_case) for side in self._trees.sides), evaluate=False)
 
     @property
     def closed_form(self) -> Any:
@@ -262,7 +262,7 @@ class InSympy:
         answering = self._answering
         if not answering:
             return None
-        return piecewise(answering, self.unknown, self.answers) if self.symbolic else self._expression(answering[0])
+        return piecewise(answering, self.unknown, self.bound_case) if self.symbolic else self._expression(answering[0])
 
     @property
     def expanded(self) -> Any:
@@ -292,10 +292,10 @@ class InSympy:
         return tuple((self._expression(branch), self._relations(branch.conditions)) for branch in self._trees.crossing.branches)
 
     def _expression(self, branch: Branch) -> Any:
-        return None if branch.closed_form is None else expression(branch.closed_form, self.answers)
+        return None if branch.closed_form is None else expression(branch.closed_form, self.bound_case)
 
     def _relations(self, conditions: tuple[Condition, ...]) -> tuple[Any, ...]:
-        return relations((condition.tree for condition in conditions), self.answers)
+        return relations((condition.tree for condition in conditions), self.bound_case)
 
     @cached_property
     def where(self) -> dict[Any, Any]:
@@ -308,16 +308,16 @@ class InSympy:
         branches = self._trees.crossing.branches
         forms = (branch.closed_form for branch in branches if branch.closed_form is not None)
         conditions = (condition.tree for branch in branches for condition in branch.conditions)
-        return definitions((*forms, *conditions, *self._limits), self.unknown, self.answers, self.symbolic)
+        return definitions((*forms, *conditions, *self._limits), self.unknown, self.bound_case, self.symbolic)
 
     @property
     def limits(self) -> tuple[Any, ...]:
         """The conditions solved for the next symbol, as SymPy relations: a ridge batch exists below some context."""
-        return relations(self._limits, self.answers)
+        return relations(self._limits, self.bound_case)
 
     @property
     def _limits(self) -> tuple[Compare, ...]:
-        solved = (solved_condition(condition, self.unknown, self.answers, self.symbolic) for condition in self._conditions)
+        solved = (solved_condition(condition, self.unknown, self.bound_case, self.symbolic) for condition in self._conditions)
         return tuple(pair[0] for pair in solved if pair)
 
     @property

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.conditions import solved_condition
 from symroof.analysis.explain_solution import with_unit
+from symroof.analysis.readable_conditions import solved_condition
 from symroof.analysis.solution import OF_MODEL, Solution, readable, trees
 from symroof.analysis.verdict import basis_of, case_warnings
 from symroof.cases.quantity_result import bare
@@ -40,7 +40,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "unit": solution.symbol.unit,
         "reason": solution.reason,
         "assumed": {name: bare(entry.result.value) for name, entry in solution.defaults.items()},
-        "warnings": case_warnings(solution.answers),
+        "warnings": case_warnings(solution.bound_case),
     }
 
 
@@ -67,7 +67,7 @@ LONGEST_BOUND = 240
 
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
-    solved = solved_condition(condition, solution.unknown, solution.answers, solution.verdict == "conditional")
+    solved = solved_condition(condition, solution.unknown, solution.bound_case, solution.verdict == "conditional")
     entry: dict[str, Any] = {**_both(readable(condition, solution), solution), "holds": condition.holds}
     if solved:
         limit, side = solved
@@ -78,14 +78,14 @@ def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
 def _value(tree: Tree, solution: Solution) -> Any:
     """The number of a bound, where its inputs have numbers."""
     try:
-        return bare(solution.answers.case.evaluate(tree))
+        return bare(solution.bound_case.case.evaluate(tree))
     except NoValue:
         return None
 
 
 def where(branch: Branch, solution: Solution) -> dict[str, Tree]:
     """The definitions of the names in a closed form: its coefficients, and the derived quantities in it."""
-    case, definitions = solution.answers.case, dict(branch.named)
+    case, definitions = solution.bound_case.case, dict(branch.named)
     for tree in (branch.shown, *definitions.values()):
         for name in names(tree) if tree is not None else ():
             if name not in definitions and name != solution.unknown and case.theory.definition(name) is not None:
@@ -114,7 +114,7 @@ def _conditions_text(branch: Branch, solution: Solution) -> Iterator[str]:
 
 def _is_fact(tree: Compare, solution: Solution) -> bool:
     """Whether a condition holds by the shape of the model alone, whatever the device and the load."""
-    case = solution.answers.case
+    case = solution.bound_case.case
     of_model = {name: Num(case.value(name)) for name in names(tree) if base_name(name) in OF_MODEL and name != solution.unknown}
     left, right = substitute(tree.left, dict(of_model)), substitute(tree.right, dict(of_model))
     return right == ZERO and plainly_positive(left) and tree.operator == ">"
@@ -123,9 +123,9 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
     equation = trees(solution)
-    sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.answers.binding.hardware else []
-    lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.answers)}"]
-    lines += [*(f"  {line}" for line in basis_of(solution.answers, sides)), ""]
+    sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
+    lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.bound_case)}"]
+    lines += [*(f"  {line}" for line in basis_of(solution.bound_case, sides)), ""]
     lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
     if solution.defaults:
         lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
@@ -143,6 +143,6 @@ def solution_text(solution: Solution) -> str:
             fresh = {name: tree for name, tree in where(branch, solution).items() if defined.get(name) != tree}
             lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
             defined |= fresh
-    answers = solution.answers
-    warnings = [f"! {warning}" for warning in (case_warnings(answers) if answers.fits is not None else answers.binding.warnings)]
+    bound_case = solution.bound_case
+    warnings = [f"! {warning}" for warning in (case_warnings(bound_case) if bound_case.fits is not None else bound_case.warnings)]
     return "\n".join([*lines, *([""] if warnings else []), *warnings])

@@ -7,12 +7,12 @@ from typing import Any
 from symroof.analysis.corners import over_ranges
 from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, heeded, named_threshold, parse_equation, unknown_of
 from symroof.analysis.explain_solution import reason
+from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
 from symroof.analysis.inline import opened
-from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
-from symroof.analysis.posed import Posed, demands_of, ends
+from symroof.analysis.numeric_equation import Posed, demands_of, ends
 from symroof.analysis.solution import REACH, Solution
 from symroof.analysis.solution_sympy import signed_names
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula import build, quotients
 from symroof.formula.evaluate import NoValue
@@ -20,8 +20,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
-from symroof.solver.signed_names import apart, crossing_together
-from symroof.solver.symbolic import symbolic
+from symroof.solver.symbolic import apart, crossing_together, symbolic
 from symroof.specs.input_values import RANGE, in_range
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
@@ -29,7 +28,7 @@ from symroof.theory.sympy_input import is_sympy, name_in, read_expression
 from symroof.theory.thresholds import THRESHOLDS
 
 
-def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
+def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
     """Solve a named threshold, or ``lhs = rhs`` for an input or a quantity; an equation is solved once for a case.
 
     Raises:
@@ -38,9 +37,9 @@ def solve(equation: Any, answers: Answers, for_: Any = None) -> Solution:
     equation, for_ = _single(equation), name_in(_single(for_))
     if not getattr(equation, "__hash__", None):
         read_expression(equation)  # a mutable matrix, which is refused in words
-    if (equation, for_) not in answers.solved:
-        answers.solved[equation, for_] = _solve(equation, answers, for_)
-    solution: Solution = answers.solved[equation, for_]
+    if (equation, for_) not in bound_case.memo.solved:
+        bound_case.memo.solved[equation, for_] = _solve(equation, bound_case, for_)
+    solution: Solution = bound_case.memo.solved[equation, for_]
     return solution
 
 
@@ -53,73 +52,73 @@ def _single(thing: Any) -> Any:
     return thing
 
 
-def _solve(equation: Any, answers: Answers, for_: str | None) -> Solution:
-    own = answers.case.theory.own
+def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
+    own = bound_case.case.theory.own
     if not (isinstance(equation, str) or is_sympy(equation)):
         raise InputError(Problem("equation", f"expected text or a SymPy equation, not {type(equation).__name__}"))
-    named = None if is_sympy(equation) else named_threshold(equation.strip(), answers.case.theory)
+    named = None if is_sympy(equation) else named_threshold(equation.strip(), bound_case.case.theory)
     relation = parse_equation(named.equation if named else equation, own)
     equation = str(equation)
     asked = for_ or (named.unknown if named else None)
-    answers = answers.freed({printed_name(asked or ""), *all_names(relation)})
+    bound_case = bound_case.without_values({printed_name(asked or ""), *all_names(relation)})
     if named:
-        relation = heeded(relation, answers.case.theory)
-    check_names(relation, asked and printed_name(asked), answers, equation)
-    unknown = unknown_of(equation, asked, answers.case.theory)
+        relation = heeded(relation, bound_case.case.theory)
+    check_names(relation, asked and printed_name(asked), bound_case, equation)
+    unknown = unknown_of(equation, asked, bound_case.case.theory)
     kind = named.kind if named else REACH
     if named and unknown != named.unknown:  # the words of a threshold are about its own unknown
         named = None
     if not named:
-        check_occurs(relation, unknown, answers, equation)
+        check_occurs(relation, unknown, bound_case, equation)
 
     def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
-        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, answers, solve, named, missing, moves, reason, over_ranges)
+        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, bound_case, solve, named, missing, moves, reason, over_ranges)
 
     try:
-        posed = Posed(relation, unknown, answers)
+        posed = Posed(relation, unknown, bound_case)
         crossings, moves = posed.crossing(), posed.moves
         if not all(map(in_range, crossings.values)):
             raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
-        crossings = _without_numbers(relation, unknown, answers, equation, error.name, frozenset(named.needs) if named else frozenset())
-        numbers = _cancelled(crossings, unknown, answers)
+        crossings = _without_numbers(relation, unknown, bound_case, equation, error.name, frozenset(named.needs) if named else frozenset())
+        numbers = _cancelled(crossings, unknown, bound_case)
         return solution(numbers) if numbers else solution(crossings, error.name)
     except NoValue as error:
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {_without_value(relation, answers) or error}")) from None
+        raise NoValueHere(Problem(equation[:SHOWN], f"has no value for any {unknown}: {_without_value(relation, bound_case) or error}")) from None
     return solution(crossings, moves=moves)
 
 
-def _without_value(relation: Compare, answers: Answers) -> str:
+def _without_value(relation: Compare, bound_case: BoundCase) -> str:
     """Why an equation has no value in the case as it is; empty where it has one."""
     try:
-        answers.case.evaluate(relation.left), answers.case.evaluate(relation.right)
+        bound_case.case.evaluate(relation.left), bound_case.case.evaluate(relation.right)
     except NoValue as error:
         return str(error)
     return ""
 
 
-def symbolic_answer(name: str, answers: Answers) -> tuple[Compare, Crossing] | None:
+def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Crossing] | None:
     """The equation of a named threshold, and its closed forms for every case of these definitions and defaults; None where it has none of its own.
 
     Raises:
         InputError: no such threshold.
     """
-    theory = answers.case.theory
+    theory = bound_case.case.theory
     named = named_threshold(name, theory)
     if named is None:
         raise InputError(Problem(name[:SHOWN], "is not a threshold", hint=nearest(name, THRESHOLDS)))
     relation = heeded(parse_equation(named.equation, theory.own), theory)
-    answers = answers.freed({*all_names(relation)})
+    bound_case = bound_case.without_values({*all_names(relation)})
     try:
-        crossings = _without_numbers(relation, named.unknown, answers, named.equation, "a number", frozenset(named.needs), put_in=True)
+        crossings = _without_numbers(relation, named.unknown, bound_case, named.equation, "a number", frozenset(named.needs), put_in=True)
     except (InputError, NoValue):
         return None
     return (relation, crossings) if crossings.branches and not crossings.more else None
 
 
-def _cancelled(crossings: Crossing, unknown: str, answers: Answers) -> Crossing | None:
+def _cancelled(crossings: Crossing, unknown: str, bound_case: BoundCase) -> Crossing | None:
     """The crossing as a number, where the missing inputs cancel in its formula: ``params`` of a ridge batch of weights alone."""
-    case = answers.case
+    case = bound_case.case
     for branch in crossings.branches:
         if branch.closed_form is None:
             continue
@@ -142,20 +141,22 @@ def _within(unknown: str) -> tuple[Compare, ...]:
     return tuple(Compare(operator, Name(unknown), parse(end)) for operator, end in ordered if end)
 
 
-def _without_numbers(relation: Compare, unknown: str, answers: Answers, equation: str, missing: str, named: frozenset[str], put_in: bool = False) -> Crossing:
+def _without_numbers(
+    relation: Compare, unknown: str, bound_case: BoundCase, equation: str, missing: str, named: frozenset[str], put_in: bool = False
+) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``put_in``."""
-    if inner := searched_quantity(relation, unknown, answers):
+    if inner := searched_quantity(relation, unknown, bound_case):
         raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for that"))
-    lhs, rhs = (opened(side, unknown, answers, named, symbolic=True, put_in=put_in) for side in (relation.left, relation.right))
+    lhs, rhs = (opened(side, unknown, bound_case, named, symbolic=True, put_in=put_in) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
-    demands = dict.fromkeys(opened(condition, unknown, answers, symbolic=True, put_in=put_in) for condition in demands_of(relation, answers.case))
-    signed = signed_names((lhs, rhs, *demands), unknown, answers)
+    demands = dict.fromkeys(opened(condition, unknown, bound_case, symbolic=True, put_in=put_in) for condition in demands_of(relation, bound_case.case))
+    signed = signed_names((lhs, rhs, *demands), unknown, bound_case)
     within = (apart(condition, signed) for condition in (*demands, *_within(unknown)))
     try:
         return crossing_together(symbolic(apart(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
     except NotRational as error:
-        drawn = answers.case.theory.knows("expert_weight_bytes") and answers.case.theory.assumptions["experts"] == "expected"
+        drawn = bound_case.case.theory.knows("expert_weight_bytes") and bound_case.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
-        why = because(str(error), relation, unknown, answers)
+        why = because(str(error), relation, unknown, bound_case)
         raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({why}), and {missing} is missing for one with numbers", hint=hint)) from None

@@ -11,12 +11,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.number import Number
-from symroof.cases.binding import MOST_CASES, Binding, bindings
-from symroof.cases.case_results import Answers
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.cases.request import aimed, of_study, selection
-from symroof.cases.selection import Selection
+from symroof.cases.bind_cases import MOST_CASES, bound_cases
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import DOES_NOT_FIT, Number, Result
+from symroof.cases.request import Request, request_of, study_request, target_request
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
@@ -101,10 +99,10 @@ class Study:
         self.document: Document | None = None
         own = declared_in(os.fspath(theory)) if isinstance(theory, (str, os.PathLike)) else NONE if theory is None else theory.declared
         words: dict[str, Any] = {"assume_family": assume_family, "draft": draft, "efficiency": efficiency, "engine": engine}
-        self._selection = aimed(targets or {}).over(selection(model, hardware, preset, assume, own=own, **words, **chosen))
+        self.request = target_request(targets or {}).over(request_of(model, hardware, preset, assume, own=own, **words, **chosen))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], line: Selection | None = None, targets: dict[str, Any] | None = None) -> Self:
+    def load(cls, path: str | os.PathLike[str], line: Request | None = None, targets: dict[str, Any] | None = None) -> Self:
         """A study from its file, or a shipped one by name, with a stronger selection over it.
 
         Args:
@@ -121,25 +119,25 @@ class Study:
         """
         study = cls()
         study.document = study_document(str(path))
-        study.spec, own = of_study(study.document)
-        study._selection = aimed(targets or {}).over(line.over(own) if line else own)
+        study.spec, own = study_request(study.document)
+        study.request = target_request(targets or {}).over(line.over(own) if line else own)
         return study
 
-    def select(self, line: Selection) -> None:
+    def select(self, line: Request) -> None:
         """Lay a stronger selection over the one of this study, in place; cases are bound anew.
 
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024)
-        >>> study.select(selection(prompt=4096))
+        >>> study.select(request_of(prompt=4096))
         >>> int(study.value("prompt"))
         4096
         """
-        self._selection = line.over(self._selection)
+        self.request = line.over(self.request)
         self.__dict__.pop("cases", None)
 
     @property
     def declared(self) -> Declarations:
         """The names that this study declares itself: those of its theory, and what :meth:`define` adds."""
-        return self._selection.own
+        return self.request.own
 
     def define(self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None) -> Self:
         """Declare a quantity of one's own, from then on like any other in this study and in no other; the study is returned.
@@ -166,7 +164,7 @@ class Study:
             formula = read_definition(formula, unit, self.declared)
         entry = {"formula": formula, "unit": unit, "means": means or name, "latex": latex}
         made = redefined(name, entry, self.declared)
-        self._selection = replace(self._selection, own=made)
+        self.request = replace(self.request, own=made)
         self.__dict__.pop("cases", None)
         return self
 
@@ -178,17 +176,8 @@ class Study:
         >>> Study("llama-3-8b", "h100-sxm", prompt=4096).decide().value("memory_share")
         0.92
         """
-        self.select(Selection(deciding=True))
+        self.select(Request(deciding=True))
         return self
-
-    @property
-    def chosen(self) -> Selection:
-        """What was chosen, by the study and over it, before any preset.
-
-        >>> Study("llama-3-8b", tp=2).chosen.models
-        ('llama-3-8b',)
-        """
-        return self._selection
 
     @property
     def empty(self) -> bool:
@@ -197,15 +186,15 @@ class Study:
         >>> Study().empty, Study(prompt=128).empty
         (True, False)
         """
-        chosen = self._selection
+        chosen = self.request
         return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
 
     def __eq__(self, other: object) -> bool:
         """Whether both ask for the same: the same choices and declarations, by the same file or none. What has been worked out is no part of it."""
-        return isinstance(other, Study) and (self._selection, self.document) == (other._selection, other.document)
+        return isinstance(other, Study) and (self.request, self.document) == (other.request, other.document)
 
     def __hash__(self) -> int:
-        return hash(self._selection)
+        return hash(self.request)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "cases"}
@@ -224,31 +213,22 @@ class Study:
         return html_table(["", *map(case_title, shown)], rows, f"{self.spec.title if self.spec else 'Study'}{more}")
 
     @cached_property
-    def cases(self) -> tuple[Answers, ...]:
+    def cases(self) -> tuple[BoundCase, ...]:
         """One case for every combination of the listed models, devices and values, in the order of the lists.
 
         >>> [case.result("batch").text() for case in Study("llama-3-8b", batch=[1, 8]).cases]
         ['1 request', '8 requests']
         """
-        return tuple(Answers(binding) for binding in bindings(self._selection, self.most_cases))
+        return tuple(bound_cases(self.request, self.most_cases))
 
     @property
-    def first(self) -> Answers:
+    def first(self) -> BoundCase:
         """The first case: the baseline, which :meth:`value`, :meth:`derive` and :meth:`solve` use.
 
-        >>> Study("llama-3-8b", ["h100-sxm", "h200"]).first.binding.hardware.name
+        >>> Study("llama-3-8b", ["h100-sxm", "h200"]).first.hardware.name
         'h100-sxm'
         """
         return self.cases[0]
-
-    @property
-    def bound(self) -> Binding:
-        """The inputs of the first case, each with its value and source.
-
-        >>> Study("llama-3-8b").bound.given["n_layers"].source
-        'model llama-3-8b'
-        """
-        return self.first.binding
 
     def result(self, name: Any) -> Result:
         """A quantity or a SymPy expression of the first case with unit, range and flags; its numbers are exact, in base units.

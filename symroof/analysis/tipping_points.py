@@ -12,7 +12,7 @@ from itertools import islice
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import at_corners, gone_to
 from symroof.analysis.solution import Solution
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, Value
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
@@ -144,56 +144,58 @@ class Flip:
         return Result(self.now.symbol, self.value, self.low, self.high, flags=flags)
 
 
-def flips(answers: Answers, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None, waits: bool = False) -> tuple[Flip, ...]:
+def flips(bound_case: BoundCase, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None, waits: bool = False) -> tuple[Flip, ...]:
     """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, stand last.
 
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
     searched for where that is asked for: :meth:`Condition.solved`.
     """
     key = (tuple(among), None if of is None else frozenset(of), waits)
-    if key not in answers.flips:
-        answers.flips[key] = _nearest_first(answers, among, of, waits)
-    every: tuple[Flip, ...] = answers.flips[key]
+    if key not in bound_case.memo.flips:
+        bound_case.memo.flips[key] = _nearest_first(bound_case, among, of, waits)
+    every: tuple[Flip, ...] = bound_case.memo.flips[key]
     return every
 
 
-def _nearest_first(answers: Answers, among: Collection[str], of: Collection[str] | None, waits: bool) -> tuple[Flip, ...]:
-    asked = conditions(answers)
+def _nearest_first(bound_case: BoundCase, among: Collection[str], of: Collection[str] | None, waits: bool) -> tuple[Flip, ...]:
+    asked = conditions(bound_case)
     turning = [condition for condition in asked if of is None or condition.name in of]
-    turned = [flip for condition in turning for name in _moving(condition, answers) if name in among for flip in _flips(condition, name, asked, answers, waits)]
+    turned = [
+        flip for condition in turning for name in _moving(condition, bound_case) if name in among for flip in _flips(condition, name, asked, bound_case, waits)
+    ]
     return tuple(sorted(turned, key=lambda f: (f.distance is None, round(float(min(f.distance or 0, FURTHEST)), 12), UNCERTAIN.index(f.name), f.value)))
 
 
-def never(answers: Answers, turned: Iterable[Flip]) -> tuple[str, ...]:
+def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
-    asked, flipping = conditions(answers), {flip.name for flip in turned}
-    candidates = {name for condition in asked for name in _moving(condition, answers)} - flipping
-    moving = (n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, answers) and _matters(n, asked, answers))
-    return tuple(n for n in moving if not _tips_at_once(n, asked, answers))
+    asked, flipping = conditions(bound_case), {flip.name for flip in turned}
+    candidates = {name for condition in asked for name in _moving(condition, bound_case)} - flipping
+    moving = (n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, bound_case) and _matters(n, asked, bound_case))
+    return tuple(n for n in moving if not _tips_at_once(n, asked, bound_case))
 
 
-def _moving(condition: Condition, answers: Answers) -> list[str]:
+def _moving(condition: Condition, bound_case: BoundCase) -> list[str]:
     """The uncertain inputs with a value now that a side of the condition is worked out from."""
-    case = answers.case
+    case = bound_case.case
     used = condition.inputs(case)
     return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
 
 
-def _unsettled(name: str, asked: list[Condition], answers: Answers) -> bool:
+def _unsettled(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
     """Whether a missing input keeps some condition from being solved for this one."""
-    return any(c.solved(name, answers) is None for c in asked if name in _moving(c, answers))
+    return any(c.solved(name, bound_case) is None for c in asked if name in _moving(c, bound_case))
 
 
-def _matters(name: str, asked: list[Condition], answers: Answers) -> bool:
+def _matters(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
     """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
-    now = answers.case.value(name)
-    others = [answers.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
-    return any(_known(case, side) != _known(answers.case, side) for case in others for c in asked for side in c.sides)
+    now = bound_case.case.value(name)
+    others = [bound_case.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
+    return any(_known(case, side) != _known(bound_case.case, side) for case in others for c in asked for side in c.sides)
 
 
-def _tips_at_once(name: str, asked: list[Condition], answers: Answers) -> bool:
+def _tips_at_once(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
     """Whether the least value changes a condition of an input that is zero now: a limit is met exactly, and there is no crossing above zero."""
-    case = answers.case
+    case = bound_case.case
     if case.value(name):
         return False
     there = case.changed({name: Fraction(1) if case.theory.symbol(name).counted else BEYOND})
@@ -208,18 +210,18 @@ def _known(case: Case, name: str) -> Value | None:
     return value
 
 
-def _flips(condition: Condition, name: str, asked: list[Condition], answers: Answers, waits: bool) -> Iterator[Flip]:
+def _flips(condition: Condition, name: str, asked: list[Condition], bound_case: BoundCase, waits: bool) -> Iterator[Flip]:
     """The nearest flip of one condition by one input above the value now, and the nearest below."""
-    solution = condition.solved(name, answers, waits)
+    solution = condition.solved(name, bound_case, waits)
     if solution is None:
         return
-    wrong_now = tuple(c.name for c in asked if not c.holds(answers.case))
+    wrong_now = tuple(c.name for c in asked if not c.holds(bound_case.case))
     for up in (True, False):
         changes = list(islice(_turns(condition, solution, up), MOST_TURNS))
         if not changes:
             continue
         (crossing, value, beyond), *later = changes
-        there = answers.case.changed({name: beyond})
+        there = bound_case.case.changed({name: beyond})
         states = {c.name: _holds(c, there) for c in asked}
         if None in states.values():  # a second device without links in its spec: its state is unknown
             continue
@@ -227,12 +229,14 @@ def _flips(condition: Condition, name: str, asked: list[Condition], answers: Ans
         holds = condition.name not in wrong
         last, turns = _last(solution, crossing, value, up), tuple(turned for _, turned, _ in later)
         over = partial(_spread, condition, solution, crossing, holds, up)
-        yield Flip(answers.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over, partial(gone_to, solution, crossing))
+        yield Flip(
+            bound_case.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over, partial(gone_to, solution, crossing)
+        )
 
 
 def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
     """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
-    case, name = solution.answers.case, solution.unknown
+    case, name = solution.bound_case.case, solution.unknown
     now, state = case.value(name), condition.holds(case)
     for crossing in sorted(solution.values, reverse=not up):
         if crossing < now if up else crossing > now:
@@ -286,10 +290,10 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
 
 def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Spread:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
-    case, box = solution.answers.case, solution.answers.binding.box()
+    case, box = solution.bound_case.case, solution.bound_case.box
     if not box.keys() & case.used(*condition.sides):
         return None, None, True
-    corners = list(zip(solution.answers.corners, at_corners(solution), strict=False))  # none where the unknown itself is ranged
+    corners = list(zip(solution.bound_case.corners, at_corners(solution), strict=False))  # none where the unknown itself is ranged
     nearest = [(corner, min(others, key=lambda other: max(other / crossing, crossing / other))) for corner, others in corners if others]
     values = [_first(condition, solution, corner, c, holds, up) for corner, c in ((case, crossing), *nearest)]
     return (min(values), max(values), len(nearest) == len(corners)) if nearest else (None, None, not corners)

@@ -1,4 +1,4 @@
-"""The verdict on a case: does it fit, are the targets met, what binds. Data and short phrases; the review's words are templates."""
+"""The verdict on a case: does it fit, are the targets met, what limits it. Data and short phrases; the text of the review is in templates."""
 
 import math
 from collections.abc import Collection, Iterable
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.case_titles import devices
-from symroof.analysis.kinds_of_requests import kinds_apart
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
-from symroof.cases.evidence import AT_PEAK
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
-from symroof.cases.selection import RECOMMENDED, VLLM_LINE
+from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
+from symroof.formula.tree import Name
 from symroof.specs.efficiencies import FITTED
 from symroof.specs.engines import DEFAULT_ENGINE, engine_class
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes
+from symroof.theory.quantities import OF_THE_MIX
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
@@ -89,37 +89,37 @@ def queues(case: Case) -> bool:
     return "arrival_rate" in case.given and under_load(case)
 
 
-def target_checks(answers: Answers) -> list[TargetCheck]:
+def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
     """Every target of the study that this case has a metric for."""
     checks = []
-    for name, limit in answers.targets.items():
-        tested = metric_of(name, answers.case)
+    for name, limit in bound_case.targets.items():
+        tested = metric_of(name, bound_case.case)
         if tested is None:
             continue
-        metric = answers.result(tested)
-        low, high = _reach(metric, answers)
+        metric = bound_case.result(tested)
+        low, high = _reach(metric, bound_case)
         checks.append(TargetCheck(name, metric, limit, True if high <= limit else False if low > limit else None))
-    return [*_load_check(answers), *checks]
+    return [*_load_check(bound_case), *checks]
 
 
-def unjudged(answers: Answers) -> dict[str, str]:
+def unjudged(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
 
     >>> from symroof.analysis.study import Study
     >>> unjudged(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
     {'price': 'needs price'}
     """
-    case = answers.case
-    unknown = [name for name in answers.targets if metric_of(name, case) is None and not endless(name, case)]
-    return {name: answers.why_unknown(metrics_of(name, case)[0]) for name in unknown}
+    case = bound_case.case
+    unknown = [name for name in bound_case.targets if metric_of(name, case) is None and not endless(name, case)]
+    return {name: bound_case.why_unknown(metrics_of(name, case)[0]) for name in unknown}
 
 
-def _reach(metric: Result, answers: Answers) -> tuple[Fraction, float | Fraction]:
+def _reach(metric: Result, bound_case: BoundCase) -> tuple[Fraction, float | Fraction]:
     """How far a metric reaches over the ranges: where that takes too long to search, over their corners, and without end where it has no value in a part."""
     value = Fraction(metric.value)
     if metric.without_range:
         try:
-            return (value, math.inf) if metric.without_range == NOT_EVERYWHERE else answers.at_corners(metric.name)
+            return (value, math.inf) if metric.without_range == NOT_EVERYWHERE else bound_case.at_corners(metric.name)
         except NoValue:
             return value, math.inf
     return (value, value) if metric.low is None or metric.high is None else (metric.low, metric.high)
@@ -133,21 +133,21 @@ FROM_ARRIVAL = "queued_ttft"
 """The time to first token with the estimated wait for a slot; targets are held against the one without."""
 
 
-def late_from_arrival(answers: Answers) -> bool:
+def late_from_arrival(bound_case: BoundCase) -> bool:
     """Whether the TTFT target is missed, at the values expected, once the wait for a slot counts."""
-    limit, case = answers.targets.get("ttft"), answers.case
+    limit, case = bound_case.targets.get("ttft"), bound_case.case
     if limit is None or not queues(case) or not case.known(FROM_ARRIVAL):
         return False
     return Fraction(case.value(FROM_ARRIVAL)) > limit
 
 
-def slots_warning(answers: Answers) -> list[str]:
+def slots_warning(bound_case: BoundCase) -> list[str]:
     """That requests wait so long for a slot at the slow end of the efficiencies that the first token is late, where the TTFT itself is in time."""
-    slow = answers.slow_end
+    slow = bound_case.slow_end
     if not late_from_arrival(slow) or Fraction(slow.case.value("loaded_ttft")) > slow.targets["ttft"]:
         return []
     wait, load = (slow.result(name).plain(2) for name in ("admission_wait", LOAD))
-    where = "at the slow end of what was measured " if slow is not answers else ""
+    where = "at the slow end of what was measured " if slow is not bound_case else ""
     return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT does not include: with it the target is missed"]
 
 
@@ -168,26 +168,26 @@ LANES = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budge
 """The load of those that read the prompts, at the requests that decode at the arrival rate and the budget of the case: that of the wait in a TTFT."""
 
 
-def _load_check(answers: Answers) -> list[TargetCheck]:
+def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     """Whether there is a steady state at the arrival rate, where one is known: of responses, and of prompts where they alone pile up."""
-    load = answers.get(LOAD) if queues(answers.case) else None
+    load = bound_case.get(LOAD) if queues(bound_case.case) else None
     if load is None:
         return []
-    if Fraction(load.value) < 1 and endless("ttft", answers.case):
+    if Fraction(load.value) < 1 and endless("ttft", bound_case.case):
         with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
-            load = answers.formula(parse(LANES), answers.case.theory.symbol("prefill_slot_utilization"), timed=False)
+            load = bound_case.formula(parse(LANES), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 
 
-def overloaded(answers: Answers) -> bool:
+def overloaded(bound_case: BoundCase) -> bool:
     """Whether requests come at least as fast as they are served, so that no wait has an end; ranges at their middle.
 
     >>> from symroof.analysis.study import Study
     >>> [overloaded(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, batch=8, arrival_rate=f"{rate} request/s").first) for rate in (1, 90)]
     [False, True]
     """
-    return any(check.slack <= 0 for check in _load_check(answers))
+    return any(check.slack <= 0 for check in _load_check(bound_case))
 
 
 def all_met(checks: list[TargetCheck]) -> bool | None:
@@ -196,32 +196,31 @@ def all_met(checks: list[TargetCheck]) -> bool | None:
     return False if False in states else None if None in states else True
 
 
-def findings(answers: Answers) -> list[str]:
+def findings(bound_case: BoundCase) -> list[str]:
     """The faults of a case, one name each: ``does_not_fit``, ``ttft_missed``, ``itl_missed``."""
-    names = ["does_not_fit"] if answers.does_not_fit else []
-    return names + [f"{check.name}_missed" for check in target_checks(answers) if check.met is not True]
+    names = ["does_not_fit"] if bound_case.does_not_fit else []
+    return names + [f"{check.name}_missed" for check in target_checks(bound_case) if check.met is not True]
 
 
-def basis_of(answers: Answers, names: Collection[str]) -> list[str]:
+def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
     """The line of :func:`efficiency_basis` where one of these quantities depends on an efficiency."""
-    used = answers.inputs(tuple(names), everything=False).keys() if names else frozenset()
-    return [efficiency_basis(answers)] if used & AT_PEAK.keys() else []
+    used = bound_case.inputs(tuple(names), everything=False).keys() if names else frozenset()
+    return [efficiency_basis(bound_case)] if used & AT_PEAK.keys() else []
 
 
-def basis_lines(cases: Iterable[Answers]) -> tuple[str, ...]:
+def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
     """What the times of several cases rest on, each once; a theory of one's own alone has none."""
-    return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.apart))
+    return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.theory_only))
 
 
-def efficiency_basis(answers: Answers) -> str:
+def efficiency_basis(bound_case: BoundCase) -> str:
     """What the times of a case rest on: ``bound at 100 % of peak``, measurements, or the efficiencies that were given."""
-    binding = answers.binding
-    if any(value.measured for value in binding.given.values()):
-        own = [name for name in FITTED if name in binding.given and not binding.given[name].measured]
+    if any(value.measured for value in bound_case.given.values()):
+        own = [name for name in FITTED if name in bound_case.given and not bound_case.given[name].measured]
         named = " and ".join(name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
         which = f"expected with {named} as set, other efficiencies as measured on" if own else BY_MEASUREMENT
-        return EXPECTED.format(which, binding.selection.engine or DEFAULT_ENGINE)
-    case = answers.case
+        return EXPECTED.format(which, bound_case.request.engine or DEFAULT_ENGINE)
+    case = bound_case.case
     at_peak = all(name not in case.given or (case.known(name) and case.value(name) == peak) for name, peak in AT_PEAK.items())
     return AT_THE_PEAK if at_peak else "at the efficiencies given"
 
@@ -240,38 +239,38 @@ def standing_basis(efficiency: str | None, engine: str | None) -> str:
     return EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
 
 
-def target_warnings(answers: Answers) -> list[str]:
+def target_warnings(bound_case: BoundCase) -> list[str]:
     """A line for every target that is missed or cannot be judged, and for requests that come faster than they are served, wholly or in a part of the ranges."""
     words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
     of_load = {False: "does not keep up with the arriving requests", None: "keeps up with the arriving requests in a part of its ranges only"}
     off = [
         f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
-        for check in target_checks(answers)
+        for check in target_checks(bound_case)
         if check.met is not True
     ]
-    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unjudged(answers).items()]
+    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unjudged(bound_case).items()]
 
 
-def splits_evenly(answers: Answers, group: int) -> bool:
+def splits_evenly(bound_case: BoundCase, group: int) -> bool:
     """Whether a number of devices takes the same number of heads each: of the cache's heads too, or copies of one each."""
-    heads, shared = (Fraction(result.value) if (result := answers.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
+    heads, shared = (Fraction(result.value) if (result := bound_case.get(name)) is not None else None for name in ("n_heads", "n_kv_heads"))
     return (heads is None or heads % group == 0) and (shared is None or shared % group == 0 or group % shared == 0)
 
 
-def case_warnings(answers: Answers) -> list[str]:
+def case_warnings(bound_case: BoundCase) -> list[str]:
     """Everything a reader must know before a number of this case."""
     warnings = []
-    if answers.does_not_fit:
-        warnings.append(memory_warning(answers))
-    elif answers.fits is None and answers.binding.model and answers.binding.hardware:
+    if bound_case.does_not_fit:
+        warnings.append(memory_warning(bound_case))
+    elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    warnings += [*answers.binding.warnings, *_without_effect(answers), *kinds_apart(answers), *_wide_arithmetic(answers.binding)]
-    achieved = [(share, result) for share in ACHIEVED if (result := answers.get(share)) is not None]
+    warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_apart(bound_case), *_wide_arithmetic(bound_case)]
+    achieved = [(share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
-    if (tp := answers.case.value("tp")) > 1 and not splits_evenly(answers, int(tp)) and (heads := answers.get("n_heads")) is not None:
+    if (tp := bound_case.case.value("tp")) > 1 and not splits_evenly(bound_case, int(tp)) and (heads := bound_case.get("n_heads")) is not None:
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
-    warnings += slots_warning(answers)
-    published = published_mismatch(answers)
+    warnings += slots_warning(bound_case)
+    published = published_mismatch(bound_case)
     return [*warnings, published] if published else warnings
 
 
@@ -279,52 +278,69 @@ BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 """How the origins of values begin that a tool or a preset sets for every model."""
 
 
-def _without_effect(answers: Answers) -> list[str]:
+def _without_effect(bound_case: BoundCase) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
-    chosen = answers.binding.selection
+    chosen = bound_case.request
     named = [name for name in chosen.values if not shapes(name) and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
-    unused = [name for name in named if not any(name in answers.case.ancestry(quantity) for quantity in answers.declared)]
+    unused = [name for name in named if not any(name in bound_case.case.ancestry(quantity) for quantity in bound_case.quantity_names)]
     return [f"{name} has no effect: no formula of this case uses it" for name in unused]
 
 
-def _wide_arithmetic(binding: Binding) -> list[str]:
+def _wide_arithmetic(bound_case: BoundCase) -> list[str]:
     """8-bit weights alone do not make 8-bit arithmetic: worth a warning where the device has it and the precision of the activations is a default."""
-    weights, chosen = binding.precisions.get("weights", ""), binding.selection.precision
-    alone = "weights" in chosen and "activations" not in chosen and binding.hardware is not None
-    if not alone or BITS.get(weights) != 8 or binding.compute == weights or weights not in binding.hardware.peaks:  # type: ignore[union-attr]
+    weights, chosen = bound_case.precisions.get("weights", ""), bound_case.request.precision
+    alone = "weights" in chosen and "activations" not in chosen and bound_case.hardware is not None
+    if not alone or BITS.get(weights) != 8 or bound_case.compute == weights or weights not in bound_case.hardware.peaks:  # type: ignore[union-attr]
         return []
     return [
-        f"{weights} weights beside {binding.precisions['activations']} activations are multiplied at {binding.compute}; --activations {weights} takes the {weights} peak"
+        f"{weights} weights beside {bound_case.precisions['activations']} activations are multiplied at {bound_case.compute}; --activations {weights} takes the {weights} peak"
     ]
 
 
 ACHIEVED = ("prefill_mfu", "prefill_mbu", "decode_mfu", "decode_mbu")
 
 
-def memory_warning(answers: Answers) -> str:
+def memory_warning(bound_case: BoundCase) -> str:
     """The sentence that goes before every latency of a case that does not fit."""
-    word = "does not fit" if answers.never_fits else "does not fit everywhere in its ranges"
-    return f"{word}: {memory_needed(answers)}, so no latency, rate or cost of it can be reached"
+    word = "does not fit" if bound_case.never_fits else "does not fit everywhere in its ranges"
+    return f"{word}: {memory_needed(bound_case)}, so no latency, rate or cost of it can be reached"
 
 
-def memory_needed(answers: Answers) -> str:
+def memory_needed(bound_case: BoundCase) -> str:
     """The memory that the fullest device needs, of the memory it may use."""
-    needed, usable = answers.result("memory_bytes_per_device"), answers.result("usable_memory_per_device")
-    count = devices(answers)
+    needed, usable = bound_case.result("memory_bytes_per_device"), bound_case.result("usable_memory_per_device")
+    count = devices(bound_case)
     who = f"the fullest of {count} devices needs" if count > 1 else "needs"
     return f"{who} {needed.plain()} of the {usable.plain()} of memory that may be used"
 
 
-def published_mismatch(answers: Answers) -> str | None:
+def published_mismatch(bound_case: BoundCase) -> str | None:
     """A warning where the engine's own parameter count is not the published one."""
-    model = answers.binding.model
-    if model is None or not model.published_params or not model.layers or "params" in answers.binding.given:
+    model = bound_case.model
+    if model is None or not model.published_params or not model.layers or "params" in bound_case.given:
         return None
     try:
-        counted = answers.case.value("params")
+        counted = bound_case.case.value("params")
     except NoValue:
         return None
     off = abs(counted - model.published_params) / model.published_params
     if off <= PUBLISHED_TOLERANCE:
         return None
     return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(Fraction(model.published_params), 'parameter')}"
+
+
+def kinds_apart(bound_case: BoundCase) -> list[str]:
+    """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
+    limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
+    mean, *kinds = (bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))
+    if limit is None or decided != Name(OF_THE_MIX["loaded_ttft"]) or mean is None or _slowest(mean) > limit:
+        return []
+    return [
+        f"{whose} requests miss the TTFT target that the mean of all requests meets, at {kind.text()}: {kind.name}"
+        for whose, kind in zip(("the case's own", "long"), kinds, strict=True)
+        if kind is not None and _slowest(kind) > limit
+    ]
+
+
+def _slowest(metric: Result) -> Fraction:
+    return Fraction(metric.high if metric.high is not None else metric.value)

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.differences import LEFT_OUT, Change, differences
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, bare
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -174,7 +173,7 @@ def change_json(change: Change) -> dict[str, str]:
     return {"kind": change.kind, "name": change.name, "from": change.before, "to": change.after}
 
 
-def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
+def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
     """What leads from one case's value of a quantity to another's: definitions first, then counting choices, then inputs.
 
     Each difference is applied to the case that the ones before it made, so a later one works on what they left. The last case is
@@ -190,14 +189,14 @@ def waterfall(a: Answers, b: Answers, quantity: str) -> Waterfall:
     >>> [(step.label, int(step.factor)) for step in way.steps], int(way.factor)
     ([('prompt: 2,048 tokens -> 4,096 tokens', 2), ('batch: 1 request -> 8 requests', 8)], 16)
     """
-    name = known(quantity, b.binding.selection.own)
+    name = known(quantity, b.request.own)
     start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
-    if a.binding.preset and not b.binding.preset:
-        return _way(b.binding, a.binding, end, start).turned()
-    return _way(a.binding, b.binding, start, end)
+    if a.preset and not b.preset:
+        return _way(b, a, end, start).turned()
+    return _way(a, b, start, end)
 
 
-def _way(a: Binding, b: Binding, start: Result, end: Result) -> Waterfall:
+def _way(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
     """The way between the values of a quantity in two cases."""
     steps, silent = _steps(a, b, start.name, plain(start))
     presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
@@ -210,14 +209,14 @@ def _scope(preset: PresetSpec, name: str) -> str:
     return f"the preset {preset.name} ({preset.title}) does not move {name} here: it sets {sets}"
 
 
-def number_of(answers: Answers, name: str, which: str) -> Result:
+def number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     """The value of a quantity on one side.
 
     Raises:
         InputError: none, or no number.
     """
     try:
-        result = answers.result(name)
+        result = bound_case.result(name)
     except (NoValue, UnknownName) as error:
         raise InputError(Problem(name, f"has no value on {which} side: {error}", hint=f"`symroof derive {name}` shows what it needs")) from None
     if not isinstance(result.value, Fraction):
@@ -225,7 +224,7 @@ def number_of(answers: Answers, name: str, which: str) -> Result:
     return Result(result.symbol, result.value, flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT))
 
 
-def _steps(a: Binding, b: Binding, name: str, value: Fraction) -> tuple[tuple[Step, ...], tuple[Change, ...]]:
+def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tuple[Step, ...], tuple[Change, ...]]:
     """The steps that move the quantity, and the changes that do not."""
     steps: list[Step] = []
     silent: list[Change] = []
@@ -238,14 +237,14 @@ def _steps(a: Binding, b: Binding, name: str, value: Fraction) -> tuple[tuple[St
     return tuple(steps), tuple(silent)
 
 
-def _values(a: Binding, b: Binding, name: str) -> Iterator[tuple[tuple[Change, ...], Fraction]]:
+def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[Change, ...], Fraction]]:
     """The value after each change; a change without a value is joined with the next."""
     case = a
     open_changes: tuple[Change, ...] = ()
     for change in differences(a, b):
         case, open_changes = change.applied(case), (*open_changes, change)
         try:
-            after = case.case().value(name)
+            after = case.case.value(name)
         except (NoValue, InputError, UnknownName):
             continue
         if isinstance(after, Fraction):

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.calibrate.measurements import Measurement
 from symroof.calibrate.terms import SHARES
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.theory.symbols import GROUPS
 
 LARGE = 0.2
@@ -78,7 +78,7 @@ class Calibration:
     level: float
     deviation: float | None
     warnings: tuple[str, ...]
-    answers: Answers
+    answers: BoundCase
     file: str
 
     def __getitem__(self, name: str) -> Parameter:

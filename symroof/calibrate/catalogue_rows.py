@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.binding import Binding, bindings
-from symroof.cases.evidence import share_of_tile
-from symroof.cases.request import selection
+from symroof.cases.bind_cases import bound_cases
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.measured_efficiencies import share_of_tile
+from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
@@ -109,8 +110,8 @@ LEAST = 0.8
 
 
 def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
-    binding = bound(spec, row)
-    case, device, tile = binding.case(), binding.hardware, _tile(binding, row)
+    bound_case = bound(spec, row)
+    case, device, tile = bound_case.case, bound_case.hardware, _tile(bound_case, row)
     assert device is not None
     whole = row.metric in ("response_time", "response_rate")
     prefill = _of(case, "ttft", tile) if whole or row.metric in ("ttft", "prefill_rate") else None
@@ -121,21 +122,21 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     return MeasuredRow(spec.name, row, device.family, float(row.seconds), prefill, decode)
 
 
-def bound(spec: MeasuredSpec, row: Measurement) -> Binding:
+def bound(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     """What a row stands for: a static batch at the peak, on its device."""
     inline: Any = spec.models.get(row.spec or "", row.spec)
     given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "activations": row.activations, "tp": row.tp, "pp": row.pp}
     given |= {"batch": row.batch, "prefill_batch": row.batch, "prompt": row.prompt, "output": row.output}
     if row.accumulate:
         given["peak_flops"] = accumulating(row)
-    chosen = selection(inline, row.hardware, **given)
-    return next(bindings(chosen))
+    chosen = request_of(inline, row.hardware, **given)
+    return next(bound_cases(chosen))
 
 
-def _tile(binding: Binding, row: Measurement) -> Fraction | None:
+def _tile(bound_case: BoundCase, row: Measurement) -> Fraction | None:
     """The share of the bandwidth that the smallest tile leaves for weights; None where engines have kernels for few rows."""
-    assert binding.hardware is not None
-    return share_of_tile(binding.hardware.family, row.engine_class, binding.compute, binding.given)
+    assert bound_case.hardware is not None
+    return share_of_tile(bound_case.hardware.family, row.engine_class, bound_case.compute, bound_case.given)
 
 
 def accumulating(row: Measurement) -> Fraction | None:

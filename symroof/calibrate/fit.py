@@ -12,7 +12,7 @@ from symroof.calibrate.benchmark_files import Unused, parse_report
 from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, doubts
 from symroof.calibrate.measurements import Measurement, parse_measured
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.specs.strict_yaml import read_text
@@ -29,7 +29,7 @@ DEPENDENT = 1e-7
 """A direction in which the rows move by less than this share counts as one they do not tell."""
 
 
-def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str] | None = None) -> Calibration:
+def calibrate(path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[str] | None = None) -> Calibration:
     """Fit efficiencies and overheads to the latencies in a CSV file or a benchmark's report, laid over a case.
 
     Raises:
@@ -38,7 +38,7 @@ def calibrate(path: str | os.PathLike[str], answers: Answers, fit: Sequence[str]
     names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
-    notes = [f"{name} is ignored, because it is fitted" for name in names if name in answers.binding.given] + _unfit(measured, answers)
+    notes = [f"{name} is ignored, because it is fitted" for name in names if name in answers.given] + _unfit(measured, answers)
     notes += [str(item) for item in unused]
     if fit is None:
         names, rows = _without_unseen(names, rows)
@@ -53,7 +53,7 @@ def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations
     return parse_measured(text, str(path), fitted, own), []
 
 
-def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str], file: str) -> list[Terms]:
+def _terms(measured: Sequence[Measurement], answers: BoundCase, fit: Sequence[str], file: str) -> list[Terms]:
     """The terms of every row.
 
     Raises:
@@ -62,7 +62,7 @@ def _terms(measured: Sequence[Measurement], answers: Answers, fit: Sequence[str]
     rows, problems = [], []
     for m in measured:
         try:
-            answers.binding.check(m.inputs, file)
+            answers.check(m.inputs, file)
             made = terms(answers.case, m, fit)
         except InputError as error:
             problems += [replace(problem, line=m.line, column=1, source=m.source) for problem in error.problems]
@@ -98,7 +98,7 @@ def _without_unseen(fit: Sequence[str], rows: list[Terms]) -> tuple[tuple[str, .
     return tuple(name for name in fit if name != "link_latency"), shorter
 
 
-def _unfit(measured: Sequence[Measurement], answers: Answers) -> list[str]:
+def _unfit(measured: Sequence[Measurement], answers: BoundCase) -> list[str]:
     """Rows that were measured though memory would not hold them: something about the case is wrong."""
     lines = []
     for m in measured:
@@ -114,7 +114,7 @@ def _unfit(measured: Sequence[Measurement], answers: Answers) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------- the fit
 
 
-def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[str], answers: Answers) -> Rows:
+def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[str], answers: BoundCase) -> Rows:
     import numpy as np
 
     from symroof.calibrate.least_squares import Problem as Rows
@@ -134,7 +134,7 @@ def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[
     )
 
 
-def _fitted(file: str, answers: Answers, measured: list[Measurement], terms: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
+def _fitted(file: str, answers: BoundCase, measured: list[Measurement], terms: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
     from symroof.calibrate.least_squares import quantile, solve, squares, times
 
     rows = _problem(measured, terms, fit, answers)

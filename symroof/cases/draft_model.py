@@ -7,7 +7,7 @@ the device and the efficiencies stay names, so that a threshold over the batch o
 from collections.abc import Mapping
 from fractions import Fraction
 
-from symroof.cases.spec_values import Given
+from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
 from symroof.formula import build
 from symroof.formula.rewrite import inline, rebuild
@@ -24,7 +24,7 @@ OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symb
 """Names whose values belong to the target model: a measured latency, a width. The draft has its own."""
 
 
-def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) -> dict[str, Given]:
+def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], name: str) -> dict[str, SourcedValue]:
     """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes beside the reserve.
 
     ``concurrency`` gets a new formula: the draft keeps a cache of every request, so the reserve that holds it grows with them.
@@ -38,23 +38,23 @@ def draft_given(draft: Case, case: Case, given: Mapping[str, Given], name: str) 
         raise InputError(
             Problem(own.source if own else name, "a range cannot be given beside a draft model, whose memory is added to it", path="memory_reserve")
         )
-    words = Words(draft, case)
+    words = DraftFormulas(draft, case)
     weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device"))
     fixed = build.add(setting, weights)
     source = f"draft {name}"
     values = {
-        "memory_reserve": Given(
+        "memory_reserve": SourcedValue(
             build.add(fixed, cache, state), f"{source}: its weights and cache{'' if own is None else f', beside what is given ({own.source})'}"
         )
     }
     if "draft_cost" not in given:
-        values["draft_cost"] = Given(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
+        values["draft_cost"] = SourcedValue(build.div(words.of(Name("itl")), Name("itl")), f"{source}: its decode step over the model's")
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
-        values["concurrency"] = Given(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
+        values["concurrency"] = SourcedValue(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
     return values
 
 
-class Words:
+class DraftFormulas:
     """The draft's quantities in the case's words."""
 
     def __init__(self, draft: Case, case: Case) -> None:

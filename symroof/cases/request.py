@@ -1,14 +1,15 @@
-"""Requests from plain values: names, precisions, symbols, switches, targets."""
+"""A request: what was given and by whom, from keywords or a study file."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from symroof.cases.selection import Selection, Values
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
@@ -32,7 +33,53 @@ WITH_UNIT = {
 """Hints for units that belong to the other of the two targets on money."""
 
 
-def selection(
+VLLM_LINE, RECOMMENDED = "vllm line", "recommended"
+"""The origins of values that a command line of vLLM says or leaves to it, and of those that are advised in their place."""
+Values = Mapping[str, tuple[Setting, ...]]
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request: names, lists of values, switches. Later ones are laid over earlier ones.
+
+    ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset);
+    ``engine`` is the class of engines measured.
+    ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
+    """
+
+    models: tuple[str | ModelSpec, ...] = field(default=(), hash=False)
+    hardware: tuple[str, ...] = ()
+    precision: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    values: Values = field(default_factory=dict, hash=False)
+    assume: dict[str, str] = field(default_factory=dict, hash=False)
+    preset: str | None = None
+    origin: dict[str, str] = field(default_factory=dict, hash=False)
+    base: Path | None = None
+    assume_family: str | None = None
+    draft: str | None = None
+    deciding: bool = False
+    efficiency: str = ""
+    engine: str = ""
+    own: Declarations = NONE
+    of_devices: Values = field(default_factory=dict, hash=False)
+
+    @property
+    def basis(self) -> str:
+        """Where efficiencies that are not set come from."""
+        return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
+
+    def over(self, weaker: Request) -> Request:
+        """This selection laid over a weaker one: mappings name by name, everything else where it is set; an input of all devices over those of one."""
+        replaced = [name for name in weaker.of_devices if name.rpartition(".")[2] in self.values]
+        if replaced:
+            weaker = replace(weaker, of_devices={name: value for name, value in weaker.of_devices.items() if name not in replaced})
+        pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
+        merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
+        return Request(**merged)
+
+
+def request_of(
     model: str | Iterable[str] | ModelSpec | None = None,
     hardware: str | Iterable[str] | None = None,
     preset: str | None = None,
@@ -45,7 +92,7 @@ def selection(
     engine: str | None = None,
     own: Declarations = NONE,
     **chosen: Any,
-) -> Selection:
+) -> Request:
     """A selection from plain values: precisions by role, every other keyword a symbol or quantity, the ``own`` of the study among them.
 
     Raises:
@@ -78,7 +125,7 @@ def selection(
         raise InputError(problems)
     sources = dict.fromkeys([*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
-    chosen_so = Selection(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
+    chosen_so = Request(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
     return replace(chosen_so, efficiency=basis, engine=kind, own=own, of_devices=of_devices)
 
 
@@ -114,10 +161,10 @@ def _exact(value: Any) -> Any:
     return value
 
 
-def aimed(targets: dict[str, Any]) -> Selection:
+def target_request(targets: dict[str, Any]) -> Request:
     """Targets by name as a selection; a plain Python number is seconds, USD a million tokens, or USD an hour.
 
-    >>> [values[0].value for values in aimed({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
+    >>> [values[0].value for values in target_request({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
     [Fraction(1, 20), Fraction(2, 1), Fraction(1, 100)]
     """
     values: dict[str, tuple[Setting, ...]] = {}
@@ -131,17 +178,17 @@ def aimed(targets: dict[str, Any]) -> Selection:
             fault, *_ = _problems("targets", name, error)
             confused = name in WITH_UNIT and "is needed" in fault.message
             raise InputError(replace(fault, hint=WITH_UNIT[name]) if confused else fault) from None
-    return Selection(values=values, origin=dict.fromkeys(values, "target"))
+    return Request(values=values, origin=dict.fromkeys(values, "target"))
 
 
-def of_study(document: Document) -> tuple[StudySpec | None, Selection]:
+def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     """A study file and its selection; the file of a theory alone has no study, and declares names.
 
     Raises:
         InputError: everything wrong with the file, with places and hints.
     """
     if is_theory(document):
-        return None, Selection(own=read_theory(document)[1])
+        return None, Request(own=read_theory(document)[1])
     spec, declared = read_study(document)
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
@@ -151,7 +198,7 @@ def of_study(document: Document) -> tuple[StudySpec | None, Selection]:
     values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
     precision = {role: value for role, value in spec.precision if value}
     origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
-    own = Selection(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
+    own = Request(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
     return spec, replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine, of_devices=of_devices)
 
 

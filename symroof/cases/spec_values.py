@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # presets load when one is chosen
 
 
 @dataclass(frozen=True)
-class Given:
+class SourcedValue:
     """One input's value in a case, with its source; a tool's own definition of a quantity comes with its terms.
 
     ``measured``: an efficiency from the catalogue's measurements.
@@ -69,7 +69,7 @@ DEFAULT_PRECISION = "fp16"
 
 
 def precision_values(
-    roles: dict[str, str | None], given: dict[str, Given], origin: dict[str, str], model: ModelSpec | None = None, as_stored: bool = False
+    roles: dict[str, str | None], given: dict[str, SourcedValue], origin: dict[str, str], model: ModelSpec | None = None, as_stored: bool = False
 ) -> tuple[dict[str, str], dict[str, Width]]:
     """Precisions to widths; ``weights`` as the precision of another role means the same as the weights. Without a requested
     precision, weights are as the model's checkpoint stores them, and so are all with ``as_stored``."""
@@ -86,8 +86,8 @@ def precision_values(
         if roles[role] is None:
             continue
         source = origin.get(role, "given")
-        given |= {name: Given(tree, f"{source}: {role} {chosen.text}") for name, tree in chosen.settings}
-        given[ROLE_INPUT[role]] = Given(chosen.bytes, f"{source}: {role} {chosen.text}")
+        given |= {name: SourcedValue(tree, f"{source}: {role} {chosen.text}") for name, tree in chosen.settings}
+        given[ROLE_INPUT[role]] = SourcedValue(chosen.bytes, f"{source}: {role} {chosen.text}")
     return names, widths
 
 
@@ -110,12 +110,12 @@ def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[st
     return model.model_copy(update={"quantization": stored_as(weights, model)}), True
 
 
-def model_values(model: ModelSpec) -> dict[str, Given]:
+def model_values(model: ModelSpec) -> dict[str, SourcedValue]:
     """The inputs a model supplies."""
-    return {name: Given(Num(value, dimension(name)), f"model {model.name}") for name, value in model.values().items()}
+    return {name: SourcedValue(Num(value, dimension(name)), f"model {model.name}") for name, value in model.values().items()}
 
 
-def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, Given], warnings: list[str]) -> str | None:
+def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, SourcedValue], warnings: list[str]) -> str | None:
     """The inputs a device supplies, and the precision its peak is taken at."""
     required = compute_precision(widths["weights"], widths["activations"])
     own = preset.peaks.get(device.name, {}) if preset else {}
@@ -128,7 +128,9 @@ def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[
         if compute != required:
             warnings.append(f"{device.title} has no dense {required} peak: operands are widened and compute at {compute}")
         where = f"preset {preset.name}" if own and preset else str(device.source_of(device.peaks[compute]))  # type: ignore[index]
-        given["peak_flops"] = Given(Num(rates[compute].value, INPUTS["peak_flops"].dimension), f"{device.name}, {compute} dense: {where}", rates[compute].text)
+        given["peak_flops"] = SourcedValue(
+            Num(rates[compute].value, INPUTS["peak_flops"].dimension), f"{device.name}, {compute} dense: {where}", rates[compute].text
+        )
     for name, valued in _device_numbers(device).items():
         given[name] = _device_given(device, name, valued, str(device.source_of(valued)))
     if device.memory.reported is None:
@@ -147,8 +149,8 @@ OVER_HOST_LINK = {
 """Links that the host link stands in for where a device has none, and why."""
 
 
-def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> Given:
-    return Given(Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text)
+def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> SourcedValue:
+    return SourcedValue(Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text)
 
 
 def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
@@ -170,7 +172,7 @@ def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
     return {name: valued for name, valued in numbers.items() if valued is not None}
 
 
-def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> None:
+def check_split(values: Mapping[str, Setting], given: Mapping[str, SourcedValue]) -> None:
     """A width that differs between kinds of layer, or between operators, cannot be set for all of them at once without saying how.
 
     Raises:
@@ -216,13 +218,13 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
     return remarks
 
 
-def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
+def lengths(given: Mapping[str, SourcedValue]) -> dict[str, Fraction]:
     """The lengths of a request that are numbers; of a range its upper end."""
     settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
     return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
 
 
-def check_together(given: Mapping[str, Given], warnings: list[str]) -> None:
+def check_together(given: Mapping[str, SourcedValue], warnings: list[str]) -> None:
     """Whether a request may have these values together.
 
     Raises:
@@ -232,7 +234,7 @@ def check_together(given: Mapping[str, Given], warnings: list[str]) -> None:
     check_degrees(given, warnings)
 
 
-def check_prefix(given: Mapping[str, Given]) -> None:
+def check_prefix(given: Mapping[str, SourcedValue]) -> None:
     """The cached part of a prompt is not longer than the prompt.
 
     Raises:
@@ -248,7 +250,7 @@ def check_prefix(given: Mapping[str, Given]) -> None:
         raise InputError(Problem(cached.source, message, path="cached_prefix", hint=f"at most {float(least):,g}"))
 
 
-def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
+def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> None:
     """Parallel degrees that a model allows: key and value heads are dealt whole, or copied evenly.
 
     Raises:
@@ -282,7 +284,7 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
         warnings.append(f"ep {degrees['ep']} has no effect: the model has no experts")
 
 
-def _number(given: Mapping[str, Given], name: str) -> Fraction | None:
+def _number(given: Mapping[str, SourcedValue], name: str) -> Fraction | None:
     """The number of a name, where its value is one."""
     setting = given[name].setting if name in given else None
     return setting.value if isinstance(setting, Num) else None

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from symroof.analysis.study import Study
-from symroof.cases.binding import Binding
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.specs import catalogue
 from symroof.specs.fields import build
@@ -109,7 +109,7 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
 # ---------------------------------------------------------------------------------------------- taken for one another
 
 
-def confusable(binding: Binding, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
+def confusable(bound_case: BoundCase, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
     """Other figures that stand beside an input's own in the catalogue, each with its name.
 
     Args:
@@ -118,13 +118,13 @@ def confusable(binding: Binding, symbol: str, kind: str) -> tuple[tuple[str, Fra
             (of its parts with another sort, which serve elsewhere).
 
     >>> from symroof.claims.claim_settings import study_of
-    >>> binding = study_of({"hardware": "h100-sxm"}).first.binding
-    >>> [name for name, _ in confusable(binding, "mem_bandwidth", "parts")]
+    >>> bound_case = study_of({"hardware": "h100-sxm"}).first
+    >>> [name for name, _ in confusable(bound_case, "mem_bandwidth", "parts")]
     ['gh200', 'h100-nvl', 'h100-pcie', 'h20', 'h200-nvl', 'h200']
-    >>> [(name, float(value) / 1e12) for name, value in confusable(binding, "peak_flops", "sparse")]
+    >>> [(name, float(value) / 1e12) for name, value in confusable(bound_case, "peak_flops", "sparse")]
     [('1978.9 TFLOP/s', 1978.9)]
     """
-    device, compute = binding.hardware, binding.compute
+    device, compute = bound_case.hardware, bound_case.compute
     if device is None:
         return ()
     if kind == "sparse":

@@ -18,7 +18,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
-from symroof.cases.request import selection
+from symroof.cases.request import request_of
 from symroof.claims.check_result import FAILS, Checked, Report
 from symroof.claims.conflicts import by_id, resolved, stated
 from symroof.claims.corrected_numbers import corrected_text
@@ -87,7 +87,7 @@ def check(
         raise InputError(Problem(next(iter(given)), "settings stand in the file; they are taken beside an equation alone"))
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if stand:
-        selection(efficiency=efficiency, engine=engine)  # a wrong word is the caller's fault, and no claim's
+        request_of(efficiency=efficiency, engine=engine)  # a wrong word is the caller's fault, and no claim's
     return _check(several, read_past_errors, track, standing=stand)
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import LIMIT
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
 from symroof.claims.catalogue_figures import figure
 from symroof.claims.claim_settings import Settings, changed, own_of, study_of
@@ -54,7 +54,7 @@ class Derived:
     why: str = ""
     flags: tuple[str, ...] = ()
     span: tuple[Fraction, Fraction] | None = None
-    answers: Answers | None = None
+    answers: BoundCase | None = None
 
     @property
     def number(self) -> Fraction | None:
@@ -77,18 +77,18 @@ def derived(claim: ClaimSpec) -> Derived:
     return replace(result, flags=(*flags, REGIME) if _outside_its_regime(claim, answers) else flags)
 
 
-def _outside_its_regime(claim: ClaimSpec, answers: Answers) -> bool:
+def _outside_its_regime(claim: ClaimSpec, answers: BoundCase) -> bool:
     """Whether a claim counts less than everything where that changes what binds: weights alone at a prompt of 7, or with a
     cache that no batch outgrows."""
     quantity, theory = claim.quantity or "", answers.case.theory
     if quantity not in theory.definitions or not theory.timed(quantity) or "detail" not in claim.given.get("assume", {}):
         return False
     bound = f"{'prefill' if quantity.startswith(('prefill', 'ttft')) else 'decode'}_bound"
-    bounds = [result.value for one in (answers, answers.assumed(**DETAIL["exact"])) if (result := one.get(bound)) is not None]
+    bounds = [result.value for one in (answers, answers.with_switches(**DETAIL["exact"])) if (result := one.get(bound)) is not None]
     return len(bounds) == 2 and bounds[0] != bounds[1]
 
 
-def _timed(claim: ClaimSpec, answers: Answers) -> bool:
+def _timed(claim: ClaimSpec, answers: BoundCase) -> bool:
     """Whether the claim is of a latency, rate or cost, which means nothing in a case that does not fit."""
     formulas = [formula for formula in (claim.relation, claim.expression) if formula]
     asked = [claim.quantity, claim.compare, *(name for formula in formulas for name in names(resolved(parse(formula))))]
@@ -143,10 +143,10 @@ def _quantity(claim: ClaimSpec) -> Derived:
         value = study.exact(name)
         if tree != Name(name) and isinstance(value, Fraction):
             value = study.first.case.evaluate(tree)
-    result, binding = study.result(name), study.first.binding
-    ranged = tree == Name(name) and result.low is not None and result.high is not None and binding.box().keys() - binding.measured_box().keys()
+    result, case = study.result(name), study.first
+    ranged = tree == Name(name) and result.low is not None and result.high is not None and case.box.keys() - case.measured_box.keys()
     span = (result.low, result.high) if ranged else None
-    return Derived(value, study.first.case.theory.symbol(name).unit, flags=result.flags, span=span, answers=study.first)  # type: ignore[arg-type]
+    return Derived(value, case.case.theory.symbol(name).unit, flags=result.flags, span=span, answers=case)  # type: ignore[arg-type]
 
 
 def worked_out(source: str, study: Study, steps: Steps) -> Derived:

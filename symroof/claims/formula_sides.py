@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
@@ -71,13 +71,13 @@ class Sides:
         return {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given} & {*ROLE_INPUT.values()}
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> BoundCase:
         """The claim's case; a degree of parallelism that the formula names may be any there, unless the claim sets it to several devices."""
         case = self._set.case
-        return self._set.freed([name for name in names(self.claimed) if name in DEGREES and (name not in case.given or case.value(name) == 1)])
+        return self._set.without_values([name for name in names(self.claimed) if name in DEGREES and (name not in case.given or case.value(name) == 1)])
 
     @cached_property
-    def _set(self) -> Answers:
+    def _set(self) -> BoundCase:
         return study_of(self.claim.given).first
 
     @cached_property

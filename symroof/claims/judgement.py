@@ -94,8 +94,8 @@ def compared(claim: ClaimSpec, written: Written, derived: Derived) -> Judgement:
 
 def _inside(derived: Derived) -> tuple[str, ...]:
     """What a number needs that is met within the ranges of a claim and not in their middle: ``some prompt of 512..4096``."""
-    binding = derived.answers.binding if derived.answers else None
-    return tuple(f"some {name} of {binding.given[name].text}" for name in binding.box() if name not in binding.measured_box()) if binding else ()
+    answers = derived.answers
+    return tuple(f"some {name} of {answers.given[name].text}" for name in answers.box if name not in answers.measured_box) if answers else ()
 
 
 def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
 from symroof.claims.derive_claim import derived
 from symroof.claims.judgement import Judgement
 from symroof.units import format_quantity, significant
@@ -29,7 +29,7 @@ def beside_the_roof(judgement: Judgement) -> Judgement:
     return _with_reason(judgement, words) if words else judgement
 
 
-def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, unit: str) -> str:
+def roof_share(answers: BoundCase, name: str, bound: Fraction, ratio: Fraction, unit: str) -> str:
     """What share of the roof a latency or a rate is, and which share is usual; empty for any other quantity, and where the case has efficiencies of its own.
 
     Args:
@@ -44,9 +44,9 @@ def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, un
     """
     if unit not in ("s", *RATES) or not answers.case.theory.timed(name):
         return ""
-    if answers.roof is not None:
+    if answers.at_peak is not None:
         return _within(answers, name, bound * ratio, unit)
-    if answers.binding.hardware is None:
+    if answers.hardware is None:
         return ""
     if ratio <= 0:
         return "" if unit in RATES else "above the roof: impossible"
@@ -57,7 +57,7 @@ def roof_share(answers: Answers, name: str, bound: Fraction, ratio: Fraction, un
     return f"{_percent(share)} % of the roof" + (f"; typical is {usual}" if usual else "")
 
 
-def _within(answers: Answers, name: str, number: Fraction, unit: str) -> str:
+def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
     """Whether a number lies between what measured efficiencies allow, where the case stands at these."""
     expected = answers.get(name)
     if expected is None or expected.low is None or expected.high is None:
@@ -71,18 +71,18 @@ def _with_reason(judgement: Judgement, words: str) -> Judgement:
     return replace(judgement, reason=f"{judgement.reason}; {words}" if judgement.reason else words)
 
 
-def _usual(answers: Answers, name: str, bound: Fraction) -> str:
+def _usual(answers: BoundCase, name: str, bound: Fraction) -> str:
     """The shares of the roof between which measurements of this kind of device lie; empty where they say nothing of it."""
-    measured = Answers(measured_case(answers.binding)).get(name)
+    measured = measured_case(answers).get(name)
     if measured is None or measured.low is None or measured.high is None:
         return ""
     shares = sorted(bound / end if measured.symbol.unit == "s" else end / bound for end in (measured.low, measured.high))
     return f"{_percent(shares[0])} to {_percent(shares[1])} %"
 
 
-def measured_case(binding: Binding) -> Binding:
+def measured_case(answers: BoundCase) -> BoundCase:
     """The same case at measured efficiencies."""
-    return replace(binding, selection=replace(binding.selection, efficiency="measured")).variant()
+    return variant(replace(answers, request=replace(answers.request, efficiency="measured")))
 
 
 def _percent(share: Fraction) -> str:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.selection import Selection
+from symroof.cases.request import Request
 from symroof.claims.claim_settings import Settings
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.written_number import Written
@@ -67,20 +67,20 @@ def reading(study: Study, name: str, written: Written) -> Reading:
 def _explained(study: Study, name: str, written: Written, value: Fraction) -> tuple[Explanation, ...]:
     """The slips behind the number, where a claim can state the case that gives the value."""
     try:
-        claim = ClaimSpec(id="stated", quantity=name, given=dict(settings_of(study.chosen)), value=written.text)
+        claim = ClaimSpec(id="stated", quantity=name, given=dict(settings_of(study.request)), value=written.text)
         truth = derived(claim)
         return explain(claim, written, replace(truth, answers=study.first)) if truth.number == value else ()
     except FAILURES:
         return ()
 
 
-def settings_of(chosen: Selection) -> Settings:
+def settings_of(chosen: Request) -> Settings:
     """What a study selects as the settings of a claim; of a list the first.
 
     Raises:
         InputError: a model that has no name.
 
-    >>> settings_of(Study("llama-3-8b", prompt=[128, 256], assume={"logits": "all"}).chosen)
+    >>> settings_of(Study("llama-3-8b", prompt=[128, 256], assume={"logits": "all"}).request)
     {'model': 'llama-3-8b', 'assume': {'logits': 'all'}, 'prompt': Fraction(128, 1)}
     """
     words = {"model": chosen.models[:1], "hardware": chosen.hardware[:1], "preset": (chosen.preset,), "draft": (chosen.draft,)}
@@ -91,7 +91,7 @@ def settings_of(chosen: Selection) -> Settings:
     return settings | _values(chosen.values, chosen.own)
 
 
-def _named(name: str | ModelSpec, chosen: Selection) -> str:
+def _named(name: str | ModelSpec, chosen: Request) -> str:
     if isinstance(name, ModelSpec):
         raise InputError(Problem("model", "has no name that a claim could state"))
     return str(located(name, chosen.base)) if is_path(name, chosen.base) else name

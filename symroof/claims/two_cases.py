@@ -9,8 +9,8 @@ from typing import Any
 from symroof.analysis.number_origins import Origins, origins, to_number
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall
-from symroof.cases.case_results import Answers
-from symroof.cases.selection import Selection
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.request import Request
 from symroof.claims.read.written_number import Written, read_written
 from symroof.claims.slips.explanation import chance, spans
 from symroof.errors import InputError, Problem, nearest
@@ -99,9 +99,9 @@ def counted_by(preset: str, study: Study) -> Study:
     """A study as a preset counts it, beside the one that stands; as it stands for symroof itself."""
     other = type(study)()
     other.spec, other.document = study.spec, study.document
-    other.select(study.chosen)
+    other.select(study.request)
     if preset != OWN:
-        other.select(Selection(preset=preset))
+        other.select(Request(preset=preset))
     return other
 
 
@@ -209,7 +209,7 @@ def coincidental(share: float | None) -> bool:
     return share is not None and share > COINCIDENCE
 
 
-def ways_between(one: Answers, other: Answers, names: Sequence[str]) -> list[Waterfall]:
+def ways_between(one: BoundCase, other: BoundCase, names: Sequence[str]) -> list[Waterfall]:
     """The way of each quantity that both cases have a value of.
 
     Raises:

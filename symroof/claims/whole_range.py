@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import solve
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.claims.claim_settings import own_of, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError
@@ -77,7 +77,7 @@ def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
     return Stretches(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
 
 
-def _whole_ends(part: Part, relation: Tree, answers: Answers, name: str) -> Part:
+def _whole_ends(part: Part, relation: Tree, answers: BoundCase, name: str) -> Part:
     """A stretch of a count from its first to its last whole number: one at which the outcome turns belongs to one side of it alone."""
     low, high, outcome = part
     first, last = Fraction(ceil(low)), Fraction(floor(high))
@@ -105,6 +105,6 @@ def _edges(relation: Tree, claim: ClaimSpec) -> list[str]:
     return [f"{text(own)} = {text(build.call('max', *others))}"] if own and others else []
 
 
-def _outcome(relation: Tree, answers: Answers, name: str, point: Fraction) -> Outcome:
+def _outcome(relation: Tree, answers: BoundCase, name: str, point: Fraction) -> Outcome:
     outcome = answers.case.changed({name: point}).evaluate(relation)
     return outcome if isinstance(outcome, bool) else str(outcome)

@@ -42,14 +42,14 @@ def derivation_text(derivation: Derivation) -> str:
     symbol = derivation.symbol
     lines = [
         f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]",
-        *basis_of(derivation.answers, (derivation.name,) if derivation.result else ()),
+        *basis_of(derivation.bound_case, (derivation.name,) if derivation.result else ()),
         "",
     ]
     defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
     lines += ["definition", f"  {defined}", *([f"  {derivation.implicit_text}"] if derivation.search else []), ""]
     if derivation.expanded_text != derivation.text:
         lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
-    declared = derivation.answers.case.theory.own.quantity(derivation.name)
+    declared = derivation.bound_case.case.theory.own.quantity(derivation.name)
     if declared and declared.reference not in ("", DEFINITION):
         lines += [f"source of the formula: {declared.reference}", ""]
     lines += _limits(derivation)
@@ -98,7 +98,7 @@ def _ledger(derivation: Derivation) -> list[str]:
     from symroof.analysis.best_batch import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
 
-    answers = derivation.answers
+    answers = derivation.bound_case
     inputs = answers.inputs((derivation.name,), everything=False)
     reason = why_no_batch(answers) if derivation.name in BEST else None
     warnings = [f"! {warning}" for warning in (*case_warnings(answers), *([reason] if reason else []))]

@@ -11,7 +11,7 @@ from symroof.cli.options import json_option, strict_option, study_from, study_op
 from symroof.cli.output import say, say_json
 
 if TYPE_CHECKING:
-    from symroof.cases.case_results import Answers
+    from symroof.cases.bound_case import BoundCase
 
 
 @click.command("eval")
@@ -33,12 +33,11 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
     return int(strict and any(findings(case) for case in cases))
 
 
-def case_json(answers: Answers) -> dict[str, Any]:
+def case_json(answers: BoundCase) -> dict[str, Any]:
     """One case in the form of the contract."""
-    binding = answers.binding
     return {
-        "model": binding.model.name if binding.model else None,
-        "hardware": binding.hardware.name if binding.hardware else None,
+        "model": answers.model.name if answers.model else None,
+        "hardware": answers.hardware.name if answers.hardware else None,
         **answers.ledger(),
         "quantities": {name: result.as_json() for name, result in answers.quantities().items()},
         "unknown": answers.unknown(),
@@ -46,7 +45,7 @@ def case_json(answers: Answers) -> dict[str, Any]:
     }
 
 
-def _warnings(answers: Answers) -> list[str]:
+def _warnings(answers: BoundCase) -> list[str]:
     """What to know before a number, the targets that are missed, and why no batch meets them."""
     from symroof.analysis.best_batch import why_no_batch
     from symroof.analysis.verdict import case_warnings, target_warnings
@@ -55,7 +54,7 @@ def _warnings(answers: Answers) -> list[str]:
     return [*case_warnings(answers), *target_warnings(answers), *([reason] if reason else [])]
 
 
-def case_text(answers: Answers) -> str:
+def case_text(answers: BoundCase) -> str:
     """One case as tables."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import basis_lines
@@ -79,12 +78,12 @@ def case_text(answers: Answers) -> str:
         "",
         "inputs (* = defaulted):",
         inputs_table(answers.inputs()),
-        *([] if answers.apart else ["", "assumptions (* = defaulted):", _switches(answers)]),
+        *([] if answers.theory_only else ["", "assumptions (* = defaulted):", _switches(answers)]),
     ]
     return "\n".join(sections)
 
 
-def _summary(answers: Answers) -> list[str]:
+def _summary(answers: BoundCase) -> list[str]:
     """The answer before the tables: both latencies and what limits them, memory, the precision of the arithmetic."""
     from symroof.analysis.case_titles import devices
 
@@ -97,15 +96,15 @@ def _summary(answers: Answers) -> list[str]:
         needed, usable = (answers.result(name).plain() for name in ("memory_bytes_per_device", "usable_memory_per_device"))
         who = f"memory of the fullest of {count} devices" if (count := devices(answers)) > 1 else "memory"
         lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
-    if answers.binding.compute:
-        stored = ", ".join(f"{role} {name}" for role, name in answers.binding.precisions.items())
-        lines.append(f"precision: {stored}; compute {answers.binding.compute}")
+    if answers.compute:
+        stored = ", ".join(f"{role} {name}" for role, name in answers.precisions.items())
+        lines.append(f"precision: {stored}; compute {answers.compute}")
     return lines
 
 
-def _switches(answers: Answers) -> str:
+def _switches(answers: BoundCase) -> str:
     from symroof.report.text_table import table
     from symroof.theory.switches import SWITCHES
 
-    chosen = answers.binding.assumptions
+    chosen = answers.assumptions
     return table([[starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]] for s, switch in SWITCHES.items()])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symroof.cases.case_results import Answers
+    from symroof.cases.bound_case import BoundCase
     from symroof.cases.quantity_result import Input
 
 
@@ -21,9 +21,9 @@ def inputs_table(inputs: dict[str, Input]) -> str:
     return table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])
 
 
-def switches_line(answers: Answers) -> str:
+def switches_line(answers: BoundCase) -> str:
     """Every switch with its value, in one line; a theory of one's own alone has none."""
-    chosen = answers.binding.assumptions
-    if answers.apart:
+    chosen = answers.assumptions
+    if answers.theory_only:
         return ""
     return "assumptions (* = defaulted): " + ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from symroof.api import Study
-    from symroof.cases.selection import Selection
+    from symroof.cases.request import Request
     from symroof.theory.declarations import Declarations
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,9 +100,9 @@ OF_A_CASE = {
 """What makes a case beside its inputs, and what else to write."""
 
 
-def line_selection(options: dict[str, Any], own: Declarations | None = None) -> Selection:
+def line_selection(options: dict[str, Any], own: Declarations | None = None) -> Request:
     """The selection that the options make, targets included; ``own`` are the declarations of the study that they are laid over."""
-    from symroof.cases.request import aimed, selection
+    from symroof.cases.request import request_of, target_request
     from symroof.theory.declarations import NONE
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
@@ -116,8 +116,8 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}
     chosen |= {"own": own or NONE}
-    line = selection(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
-    return aimed(pairs(options.get("target", ()), "--target")).over(line)
+    line = request_of(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
+    return target_request(pairs(options.get("target", ()), "--target")).over(line)
 
 
 def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:

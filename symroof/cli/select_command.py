@@ -32,7 +32,7 @@ from symroof.cli.options import json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
-    from symroof.select.choice import Choice
+    from symroof.select.selection import Choice
 
 FORMATS = ("text", "md")
 
@@ -75,10 +75,9 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
     from symroof.cli.progress import bar
-    from symroof.select.as_json import choice_json
-    from symroof.select.candidates import widened
-    from symroof.select.choice import chosen
-    from symroof.select.layouts import device_counts
+    from symroof.select.candidates import device_counts, widened
+    from symroof.select.selection import chosen
+    from symroof.select.selection_json import choice_json
 
     rest, counts = device_counts(pairs(among, "--among"))
     choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, bar, counts)

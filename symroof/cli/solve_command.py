@@ -50,5 +50,5 @@ def solutions_table(solutions: list[Solution]) -> str:
     from symroof.analysis.case_titles import case_label
     from symroof.report.text_table import table
 
-    rows = [[case_label(s.answers), s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
+    rows = [[case_label(s.bound_case), s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
     return table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], indent="  ")

@@ -49,16 +49,16 @@ def review_json(advised: Review) -> dict[str, Any]:
     answers, made = advised.served.study.first, advised.served
     return {
         "schema": "symroof/vllm/1",
-        "model": answers.binding.model.name if answers.binding.model else None,
-        "hardware": answers.binding.hardware.name if answers.binding.hardware else None,
+        "model": answers.model.name if answers.model else None,
+        "hardware": answers.hardware.name if answers.hardware else None,
         "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
         "not_modelled": list(made.others),
         "basis": efficiency_basis(answers),
-        "quantities": {name: advised.case_of(name).decided_json(name) for name in advised.facts},
+        "quantities": {name: advised.case_of(name).json_with_bound(name) for name in advised.facts},
         "limits": [_limit_json(limit) for limit in advised.limits],
         "recommended": {
             "line": advised.line or None,
-            "solved": SOLVED if advised.served.study.first.binding.box() else None,
+            "solved": SOLVED if advised.served.study.first.box else None,
             "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
             "copies": {"slow": advised.copies[0], "expected": advised.copies[1]} if advised.copies else None,
             "quantities": {name: result.as_json() for name, result in advised.gives.items()},
@@ -90,10 +90,10 @@ def review_text(advised: Review) -> str:
     lines += ["flags (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
-    facts = [[name, result.text(), advised.case_of(name).bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
+    facts = [[name, result.text(), advised.case_of(name).peak_bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
     lines += [
         "current configuration",
-        table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.roof else table([[n, v, m] for n, v, _, m in facts], indent="  "),
+        table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.at_peak else table([[n, v, m] for n, v, _, m in facts], indent="  "),
         "",
     ]
     lines += [
@@ -119,7 +119,7 @@ def _advice(advised: Review) -> list[str]:
     """The recommended flags with their closed forms, and the line."""
     if not advised.advice:
         return []
-    lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.binding.box() else "")]
+    lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.box else "")]
     for advice in advised.advice:
         lines += [f"  --{advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
     return [*lines, "", advised.line, "", *_gives(advised)]

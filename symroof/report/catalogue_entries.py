@@ -3,10 +3,10 @@
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.binding import Binding, bindings
-from symroof.cases.case_results import Answers
-from symroof.cases.selection import Entry as Chosen
-from symroof.cases.selection import Selection
+from symroof.cases.bind_cases import bound_cases
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.loaded_specs import LoadedSpec
+from symroof.cases.request import Request
 from symroof.cases.spec_values import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.text import text
@@ -147,7 +147,7 @@ MODEL_FACTS = (
 
 def model_entry(spec: ModelSpec) -> Entry:
     """A model: layer list, parameters by part, FLOPs and bytes of a token."""
-    answers = Answers(_bare_binding(spec))
+    answers = _bare_case(spec)
     facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"]]
     for result in filter(None, map(answers.get, MODEL_FACTS)):
         whole = isinstance(result.value, Fraction) and result.value.denominator == 1
@@ -170,8 +170,8 @@ def model_entry(spec: ModelSpec) -> Entry:
     return Entry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
 
-def _bare_binding(spec: ModelSpec) -> Binding:
-    return Binding(Chosen(spec.name, spec), Chosen(), assume(), model_values(spec))
+def _bare_case(spec: ModelSpec) -> BoundCase:
+    return BoundCase(LoadedSpec(spec.name, spec), LoadedSpec(), assume(), model_values(spec))
 
 
 def _layers(spec: ModelSpec) -> list[list[str]]:
@@ -223,10 +223,10 @@ def _stored(spec: ModelSpec) -> list[Table]:
     """Resident bytes of a quantized checkpoint by part and width: narrow matrices with their scales, and what stays wide."""
     if spec.quantization is None or not spec.layers:
         return []
-    binding = next(bindings(Selection(models=(spec,))))
-    case = binding.case()
+    bound_case = next(bound_cases(Request(models=(spec,))))
+    case = bound_case.case
     parts: dict[tuple[str, str], list[Any]] = {}
-    for cell in cells(binding.architecture, binding.assumptions):
+    for cell in cells(bound_case.architecture, bound_case.assumptions):
         if cell.stream == "params":
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
@@ -245,19 +245,19 @@ PER = {
 STREAMS = {"weights": "weights", "kv": "key-value cache", "kv_again": "key-value cache read again", "state": "recurrent state", "activations": "activations"}
 
 
-def _flops(answers: Answers) -> list[list[str]]:
+def _flops(answers: BoundCase) -> list[list[str]]:
     """FLOPs of every operator over all layers, per what drives them; a decode step's, with latents as the switch says."""
     return [[operator, _exact(amount), PER[per]] for (operator, per), amount in _sums(answers, "operator", ("flops",)).items()]
 
 
-def _streams(answers: Answers) -> list[list[str]]:
+def _streams(answers: BoundCase) -> list[list[str]]:
     """Bytes of every stream over all layers, per what drives them."""
     return [[STREAMS[stream], _exact(amount), PER[per]] for (stream, per), amount in _sums(answers, "stream", tuple(STREAMS)).items()]
 
 
-def _sums(answers: Answers, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
+def _sums(answers: BoundCase, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
     groups: dict[tuple[str, str], list[Any]] = {}
-    for cell in cells(answers.binding.architecture, answers.binding.assumptions):
+    for cell in cells(answers.architecture, answers.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
             groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
     return {place: answers.case.evaluate(total(group)) for place, group in groups.items()}
@@ -267,10 +267,9 @@ def _exact(amount: Fraction) -> str:
     return f"{int(amount):,}" if amount.denominator == 1 else f"{float(amount):,.3f}"
 
 
-def _parameters(answers: Answers) -> list[list[str]]:
-    binding = answers.binding
+def _parameters(answers: BoundCase) -> list[list[str]]:
     parts: dict[str, list[Any]] = {}
-    for cell in cells(binding.architecture, binding.assumptions):
+    for cell in cells(answers.architecture, answers.assumptions):
         if cell.stream == "params":
             parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     whole = answers.case.value("params")

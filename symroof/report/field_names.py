@@ -1,6 +1,6 @@
 """Names of inputs and quantities as performance engineers say them, for the pages of a review that people read first."""
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 
 INPUTS_BY_NAME = {
     "peak_flops": "peak compute", "mem_capacity": "memory per device", "mfu": "MFU", "mbu": "MBU", "tp": "tensor-parallel degree",
@@ -40,7 +40,7 @@ def operator_name(name: str) -> str:
     return OPERATORS_BY_NAME.get(name) or name.replace("_", " ")
 
 
-def input_name(name: str, answers: Answers) -> str:
+def input_name(name: str, answers: BoundCase) -> str:
     """An input in words; the bandwidth of memory by the kind of memory the device has.
 
     >>> from symroof.analysis.study import Study
@@ -49,12 +49,12 @@ def input_name(name: str, answers: Answers) -> str:
     ('HBM bandwidth', 'batch size')
     """
     if name == "mem_bandwidth":
-        device = answers.binding.hardware
+        device = answers.hardware
         return "HBM bandwidth" if device and device.memory.kind.startswith("HBM") else "memory bandwidth"
     return INPUTS_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
 
 
-def quantity_name(name: str, answers: Answers) -> str:
+def quantity_name(name: str, answers: BoundCase) -> str:
     """A quantity in words; one without a name of its own by its meaning. Of a fleet, what is of one copy says so.
 
     >>> from symroof.analysis.study import Study

@@ -14,8 +14,8 @@ from symroof.analysis.equations import parse_equation
 from symroof.analysis.inline import opened
 from symroof.analysis.solution import Solution, trees
 from symroof.analysis.solve import solve
-from symroof.cases.case_results import Answers
-from symroof.cases.spec_values import Given, dimension
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.spec_values import SourcedValue, dimension
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
@@ -56,7 +56,7 @@ class Regimes:
         climb: the contexts of its first and its last step.
     """
 
-    answers: Answers
+    answers: BoundCase
     lines: dict[str, Line]
     beyond: Fraction | None
     batches: tuple[int, int]
@@ -69,7 +69,7 @@ class Regimes:
         return _batch(solve(EQUATIONS[name], self.answers, "batch"), self.answers.case, context) if name in self.lines else None
 
 
-def regimes(subject: Answers) -> Regimes | None:
+def regimes(subject: BoundCase) -> Regimes | None:
     """The map of a case; None where its decode times are not known."""
     try:
         case = subject.case
@@ -89,22 +89,22 @@ def regimes(subject: Answers) -> Regimes | None:
     return Regimes(answers, lines, beyond, batches, contexts, batch, (first, last))
 
 
-def at_a_context(subject: Answers, context: Fraction) -> Answers:
+def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
     """The case as so many requests at a context: its prompt and output play no part; a value that is a formula of these is the number that it is."""
-    if context not in subject.at_context:
-        inputs = {**subject.binding.given, "context": Given(Num(context, dimension("context")), "map")}
-        case = replace(subject.binding, given=inputs).case()
-        for name, value in subject.binding.given.items():
+    if context not in subject.memo.at_context:
+        inputs = {**subject.given, "context": SourcedValue(Num(context, dimension("context")), "map")}
+        case = subject.with_changes(given=inputs).given_case
+        for name, value in subject.given.items():
             if name in LENGTHS:
                 del inputs[name]
             elif not isinstance(value.setting, (Num, Span)) and not LENGTHS.isdisjoint(case.leads_to(name)):
                 with suppress(NoValue):  # what has none here has none there
                     inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
-        subject.at_context[context] = Answers(replace(subject.binding, given=inputs))
-    return subject.at_context[context]
+        subject.memo.at_context[context] = subject.with_changes(given=inputs)
+    return subject.memo.at_context[context]
 
 
-def _known(equation: str, answers: Answers) -> bool:
+def _known(equation: str, answers: BoundCase) -> bool:
     """Whether both sides have a value, and the batch is what moves them."""
     relation = parse_equation(equation)
     try:
@@ -115,7 +115,7 @@ def _known(equation: str, answers: Answers) -> bool:
     return bool(values[0] != values[1] or values[2] != values[3])
 
 
-def _beyond(answers: Answers) -> Fraction | None:
+def _beyond(answers: BoundCase) -> Fraction | None:
     try:
         return solve("context_beyond_ridge", answers).value
     except (InputError, NoValue):
@@ -140,10 +140,10 @@ def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None
     line: list[tuple[Fraction, Batch]] = []
     for i in range(CONTEXTS):
         context = Fraction(round(low * (high / low) ** (i / (CONTEXTS - 1)) * 16), 16)
-        there = solution.answers.case.changed({"context": context})
+        there = solution.bound_case.case.changed({"context": context})
         none = beyond is not None and context > beyond
         near = None if none else by_closed_form(solution, there) or followed(solution, there, line[-1][1] if line else 0)
-        line.append((context, near or (math.inf if none else _batch(solution, solution.answers.case, context))))
+        line.append((context, near or (math.inf if none else _batch(solution, solution.bound_case.case, context))))
     return tuple(line)
 
 
@@ -154,7 +154,7 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
     """
     if not before or math.isinf(before):
         return None
-    difference = build.sub(*(opened(side, "batch", solution.answers) for side in trees(solution).sides))
+    difference = build.sub(*(opened(side, "batch", solution.bound_case) for side in trees(solution).sides))
 
     def gap(batch: float) -> float:
         return float(evaluate(difference, there, {"batch": Fraction(batch)}))
@@ -188,12 +188,12 @@ def _widest(solved: dict[str, Solution], contexts: tuple[int, int], batch: Fract
     seen = [4 * float(batch), 64.0]
     for name, solution in solved.items():
         context = Fraction(contexts[0]) if name == "ridge" else last
-        batch_there = float(_batch(solution, solution.answers.case, context))
+        batch_there = float(_batch(solution, solution.bound_case.case, context))
         seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
     return min(_power_of_two(max(seen)), max(LARGEST_BATCH, _power_of_two(2 * float(batch))))
 
 
-def _tail(ridge: Line, widest: int, contexts: tuple[int, int], answers: Answers) -> Line:
+def _tail(ridge: Line, widest: int, contexts: tuple[int, int], answers: BoundCase) -> Line:
     """More of the ridge where it flattens: solved for the context at batches up to the edge of the map."""
     finite = [float(batch) for _, batch in ridge if 0 < batch < widest]
     if not finite or max(finite) >= widest:

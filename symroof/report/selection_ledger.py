@@ -7,8 +7,8 @@ from fractions import Fraction
 from symroof.analysis.verdict import case_warnings
 from symroof.cases.quantity_result import Input
 from symroof.report.selection_cells import Part
-from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration
+from symroof.select.selection import Choice
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -32,7 +32,7 @@ def inputs(configurations: Sequence[Configuration]) -> tuple[dict[str, Input], d
     """Inputs that all of these share by name, and every distinct value of those in which they differ."""
     by_name: dict[str, list[Input]] = {}
     for c in configurations:
-        answers = c.run.answers
+        answers = c.run.bound_case
         for name, value in answers.inputs(tuple(name for name in RESTS_ON if answers.get(name)), everything=False).items():
             by_name.setdefault(name, []).append(value)
     shared, differing = {}, {}
@@ -50,7 +50,7 @@ def ledger(choice: Choice, most: int) -> tuple[Part, ...]:
     shown = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
     rows = [(starred(name, i.defaulted), i.result.text(), i.source) for name, i in shared.items()]
     rows += [(starred(name, False), _spread(values), "differs between the configurations") for name, values in differing.items()]
-    first = choice.configurations[0].run.answers.binding.assumptions
+    first = choice.configurations[0].run.bound_case.assumptions
     switches = [(starred(s, first.defaulted(s)), first[s], switch.values[first[s]]) for s, switch in SWITCHES.items()]
     return (
         Part("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted" + shown),
@@ -70,7 +70,7 @@ def warnings(choice: Choice, most: int) -> list[str]:
     labels_of: dict[str, list[str]] = {}
     shown = choice.configurations[:most]
     for c in shown:
-        for text in case_warnings(c.run.answers):
+        for text in case_warnings(c.run.bound_case):
             if not text.startswith("does not fit"):
                 labels_of.setdefault(text, []).append(c.label)
     return [text if len(labels) == len(shown) else f"{_of(labels)}: {text}" for text, labels in labels_of.items()]

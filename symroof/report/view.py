@@ -13,7 +13,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import case_warnings
 from symroof.analysis.waterfall import HEADER, Waterfall
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
 from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
@@ -34,7 +34,7 @@ FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes",
 """The names under which a template finds its figures; each is None where it is not drawn."""
 
 
-def claims(study: Study, subject: Answers) -> dict[str, Any] | None:
+def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Every claim of the files the study names, in order, and where symroof itself failed with what; None where it names none."""
     if study.spec is None or not study.spec.claims:
         return None
@@ -52,7 +52,7 @@ def _claim_row(claim: Checked) -> list[Any]:
     return [Code(claim.id), claim.says, claim.claimed, derived, claim.verdict, named[0].text if named else claim.reason]
 
 
-SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
+SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
     "verdict": view_verdict.verdict,
     "decision": view_decision.decision,
     "derivations": view_latency.derivations,
@@ -72,9 +72,9 @@ SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
 }
 
 
-def subject_of(study: Study) -> Answers:
+def subject_of(study: Study) -> BoundCase:
     """The case the review goes into: the last combination on the baseline model and device, the most demanding as listed."""
-    entries = [(case.binding.model and case.binding.model.name, case.binding.hardware and case.binding.hardware.name) for case in study.cases]
+    entries = [(case.model and case.model.name, case.hardware and case.hardware.name) for case in study.cases]
     return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
@@ -93,7 +93,7 @@ def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str
         other: what the review's case is held against, and the ways that lead there.
     """
     subject = subject_of(study)
-    if subject.apart:
+    if subject.theory_only:
         raise InputError(Problem("report", "a review is of a model on a device, and this is a theory alone", hint="`symroof eval` works it out"))
     spec = study.spec
     parts = list(parts or PARTS)
@@ -118,7 +118,7 @@ def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str
     }
 
 
-def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str]]:
+def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[str]]:
     """Symbols that only the shown formulas of thresholds speak in, beside those of the derivations."""
     theory = subject.case.theory
     known = {name for quantity in view_latency.DERIVED if subject.get(quantity) for name in view_latency.opened(quantity, subject)}
@@ -132,17 +132,16 @@ def sources(study: Study) -> list[list[str]]:
     """Every document a number of the review comes from, each once."""
     documents: dict[str, list[str]] = {}
     for case in study.cases:
-        binding = case.binding
-        if binding.hardware:
-            used = {valued.source if isinstance(valued.source, str) else str(valued.source): valued for _, valued in binding.hardware.numbers()}
+        if case.hardware:
+            used = {valued.source if isinstance(valued.source, str) else str(valued.source): valued for _, valued in case.hardware.numbers()}
             for valued in used.values():
-                source = binding.hardware.source_of(valued)
-                documents.setdefault(str(source), [binding.hardware.title, str(source), source.address or ""])
-        if binding.model and binding.model.source:
-            source = binding.model.source
-            documents.setdefault(str(source), [binding.model.shown_name, str(source), source.address or ""])
-        if binding.preset:
-            documents.setdefault(binding.preset.name, [binding.preset.title, str(binding.preset.source), binding.preset.source.address or ""])
+                source = case.hardware.source_of(valued)
+                documents.setdefault(str(source), [case.hardware.title, str(source), source.address or ""])
+        if case.model and case.model.source:
+            source = case.model.source
+            documents.setdefault(str(source), [case.model.shown_name, str(source), source.address or ""])
+        if case.preset:
+            documents.setdefault(case.preset.name, [case.preset.title, str(case.preset.source), case.preset.source.address or ""])
     return list(documents.values())
 
 
@@ -150,7 +149,7 @@ def input_hashes(study: Study) -> list[list[str]]:
     """The files behind the review, by content."""
     documents = [study.document] if study.document else []
     for case in study.cases:
-        documents += case.binding.documents
+        documents += case.documents
     unique = {document.file: document for document in documents if document}
     return [[Code(_short(file)), Code(hashlib.sha256(d.text.encode()).hexdigest()[:16])] for file, d in unique.items()]
 

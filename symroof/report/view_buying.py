@@ -8,10 +8,10 @@ from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
 from symroof.cases.quantity_result import Result
 from symroof.report.markup import UNKNOWN
 from symroof.report.selection_cells import Part, shown, verdict
-from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration, Run
-from symroof.select.endurance import Bears, each_bears, expected_batch, expected_copies
-from symroof.select.screened_group import PRICED
+from symroof.select.headroom import Bears, each_bears, expected_batch, expected_copies
+from symroof.select.screening import PRICED
+from symroof.select.selection import Choice
 
 MOST_BOUGHT = 3
 """Configurations that are set side by side, with what breaks them."""
@@ -31,7 +31,7 @@ def buys(choice: Choice, most: int) -> Part:
     shown_ones = serving[: min(most, MOST_BOUGHT)]
     ranged = any(c.run.slow for c in shown_ones)
     solved = any("dp" in dict(c.run.changes) for c in shown_ones)
-    rate = shown_ones[0].run.answers.result("arrival_rate").plain() if shown_ones else ""
+    rate = shown_ones[0].run.bound_case.result("arrival_rate").plain() if shown_ones else ""
     says = [
         f"for {rate}, {ORDERED.get(choice.order, f'by {choice.order}')}",
         *([f"the first {len(shown_ones):,} of {len(serving):,} that serve it"] if len(shown_ones) < len(serving) else []),
@@ -44,7 +44,7 @@ def buys(choice: Choice, most: int) -> Part:
 
 def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> Iterator[str]:
     """What the rows of the table say; ``solved``: that the number of copies was."""
-    grouped = any(c.run.answers.case.value("attention_dp") > 1 for c in shown_ones)
+    grouped = any(c.run.bound_case.case.value("attention_dp") > 1 for c in shown_ones)
     if solved:
         yield "replicas: enough for the arrival rate" + (
             " at the slow end of what was measured; replicas (expected): enough at the expected values" if ranged else ""
@@ -80,8 +80,8 @@ def _expected(run: Run) -> str:
 
 def _buy(c: Configuration, expected: bool) -> dict[str, str]:
     """What is said of one configuration, by the heading of its row; ``expected``: also of its copies where all is as expected."""
-    run, case = c.run, c.run.answers.case
-    chunk = f"{int(case.value('chunk')):,}" if run.answers.binding.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
+    run, case = c.run, c.run.bound_case.case
+    chunk = f"{int(case.value('chunk')):,}" if run.bound_case.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
     return {
         "verdict": verdict(c),
         "replicas": f"{run.copies:,}",
@@ -101,11 +101,11 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
 
 def _borne(run: Run) -> list[str]:
     """The last value of each input that may grow, and what breaks beyond it."""
-    late = not PRICED.issuperset(run.missed_when_slow) or late_from_arrival(run.answers.slow_end)
+    late = not PRICED.issuperset(run.missed_when_slow) or late_from_arrival(run.bound_case.slow_end)
     none = f"less than now{' at the slow end' if run.slow else ''}" if late else UNKNOWN
     return [none if last is None else _last(run, last) for last in each_bears(run, tuple(BORNE))]
 
 
 def _last(run: Run, last: Bears) -> str:
-    value = Result(run.answers.case.theory.symbol(last.name), Fraction(last.value).limit_denominator(10**6)).plain()
+    value = Result(run.bound_case.case.theory.symbol(last.name), Fraction(last.value).limit_denominator(10**6)).plain()
     return f"{value} ({', '.join(OVER[broken] for broken in last.breaks)})" if last.breaks else "any"

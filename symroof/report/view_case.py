@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unjudged
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
@@ -27,7 +27,7 @@ NO_STEADY_STATE = "unbounded: the queue has no steady state"
 """The wait of requests that come faster than they are served, and so their time to first token."""
 
 
-def metric(name: str, case: Answers) -> str:
+def metric(name: str, case: BoundCase) -> str:
     """A metric of a case as text: of an overloaded server no wait has an end."""
     result = case.get(name)
     return NO_STEADY_STATE if result is None and name == TARGET_METRICS["ttft"] and overloaded(case) else shown(result)
@@ -41,17 +41,17 @@ def cell(result: Result) -> str:
     return Ranged(alone, span) if result.ranged and (span := result.span()) else result.plain()
 
 
-def marked(label: str, case: Answers) -> str:
+def marked(label: str, case: BoundCase) -> str:
     """A case's label, with the mark of one that does not fit in memory."""
     return f"{label} †" if case.does_not_fit else label
 
 
-def cases(study: Study, subject: Answers) -> list[dict[str, Any]]:
+def cases(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """Every case of the study in a row."""
     return [case_row(case, case is subject) for case in study.cases]
 
 
-def deciding(case: Answers) -> dict[str, str]:
+def deciding(case: BoundCase) -> dict[str, str]:
     """Latencies and rate that a case is decided by: of a server under load, or of one request alone where targets are held against that.
 
     >>> deciding(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
@@ -62,11 +62,11 @@ def deciding(case: Answers) -> dict[str, str]:
     return {"ttft": "ttft", "itl": _last_step(case), "rate": "decode_throughput"}
 
 
-def _last_step(case: Answers) -> str:
+def _last_step(case: BoundCase) -> str:
     return next((name for name in ISOLATED_METRICS["itl"] if case.get(name)), "itl")
 
 
-def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
+def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
     """What a reader compares cases by; ``isolated`` holds the same of one prefill, and of a batch that decodes alone."""
     isolated = ("ttft", "itl", _last_step(case), "decode_throughput")
     return {
@@ -85,12 +85,12 @@ def case_row(case: Answers, is_subject: bool = False) -> dict[str, Any]:
     }
 
 
-def _met(case: Answers) -> str:
+def _met(case: BoundCase) -> str:
     """Whether a case meets its targets, in a word."""
     return {"partly": "in part", "not_known": UNKNOWN, "no_targets": "none set"}.get(outcome := targets_outcome(case), outcome)
 
 
-def targets_outcome(case: Answers) -> str:
+def targets_outcome(case: BoundCase) -> str:
     """What the targets of a case come to: met, missed, partly, not_known, no_targets. One that is missed settles it, whatever is not known."""
     checks = target_checks(case)
     if all_met(checks) is not False and unjudged(case):
@@ -122,17 +122,17 @@ REPORTED = (
 """What the review's numbers come from; the ledger lists the inputs of these."""
 
 
-def ledger(study: Study, subject: Answers) -> dict[str, Any]:
+def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     """Inputs with their sources, assumptions with their meaning, what was defaulted."""
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
-    chosen = subject.binding.assumptions
+    chosen = subject.assumptions
     return {
         "chosen_inputs": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.source] for n, i in inputs.items() if not i.defaulted],
         "defaulted": [[Code(n), symbol(subject.case.theory.latex(n)), i.result.plain(), i.result.symbol.meaning] for n, i in inputs.items() if i.defaulted],
         "chosen": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if not chosen.defaulted(s)],
         "standard": [[Code(s), Code(chosen[s]), SWITCHES[s].values[chosen[s]]] for s in SWITCHES if chosen.defaulted(s)],
-        "precisions": [[role, Code(name)] for role, name in subject.binding.precisions.items()],
-        "compute": subject.binding.compute,
+        "precisions": [[role, Code(name)] for role, name in subject.precisions.items()],
+        "compute": subject.compute,
     }
 
 
@@ -144,20 +144,20 @@ ALLOCATED = {"paged": "in whole blocks", "unified": "for every layer in full, th
 WORTH_SAYING = Fraction(1, 100)
 
 
-def memory_parts(cases: Iterable[Answers]) -> dict[str, str]:
+def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
     """The parts there are to show: a recurrent state and a reserve only where some case has one."""
     listed = list(cases)
     return {name: word for name, word in PARTS.items() if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)}
 
 
-def set_aside(subject: Answers) -> list[str]:
+def set_aside(subject: BoundCase) -> list[str]:
     """What an engine sets aside for the cache, by how it does, where that is notably more than the tokens need."""
     quantity, least = QUANTITIES["kv_reserved_bytes"], subject.case.value("peak_kv_cache_bytes")
     sizes = {value: subject.formula(parse(definition), quantity, timed=False) for value, definition in quantity.variants if value in ALLOCATED}
     return [f"{size.plain(3)} {ALLOCATED[value]}" for value, size in sizes.items() if Fraction(size.value) > least * (1 + WORTH_SAYING)]
 
 
-def memory(study: Study, subject: Answers) -> dict[str, Any] | None:
+def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """What has to fit, part by part, for every case; None where a size is missing."""
     own = subject.get("memory_bytes")
     if own is None:
@@ -181,12 +181,12 @@ def memory(study: Study, subject: Answers) -> dict[str, Any] | None:
     }
 
 
-def all_usable(subject: Answers) -> bool:
+def all_usable(subject: BoundCase) -> bool:
     """Whether nothing of the memory is set aside."""
     return bool(subject.case.value("memory_reserve") == 0 and subject.case.value("memory_share") == 1)
 
 
-def memory_row(case: Answers, parts: Iterable[str]) -> list[str]:
+def memory_row(case: BoundCase, parts: Iterable[str]) -> list[str]:
     return [
         marked(case_label(case), case),
         *(cell(case.result(name)) for name in (*parts, "memory_bytes")),

@@ -8,7 +8,7 @@ from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, slots_warning, target_checks, under_load
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.markup import UNKNOWN
@@ -25,7 +25,7 @@ DIGITS = 3
 """Significant digits in prose; tables have one more."""
 
 
-def decision(study: Study, subject: Answers) -> dict[str, Any]:
+def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
     """Key numbers and foundations; whether cases are compared under load; whether the subject, or any case, does not fit."""
     return {
         "under_load": under_load(subject.case),
@@ -38,11 +38,11 @@ def decision(study: Study, subject: Answers) -> dict[str, Any]:
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),
         "cases": len(study.cases),
-        "standing": subject.standing if any(case.box for case in study.cases) else "",
+        "standing": subject.range_position if any(case.box for case in study.cases) else "",
     }
 
 
-def passing(study: Study, subject: Answers) -> dict[str, Any] | None:
+def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """The other cases that meet every target, the cheapest first: those that do throughout their ranges, and where none does and the
     subject itself does not, those that do with ranges at their middle; None where there is none."""
     if not subject.targets:
@@ -54,12 +54,12 @@ def passing(study: Study, subject: Answers) -> dict[str, Any] | None:
     return {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere)} if named else None
 
 
-def _cost(case: Answers) -> tuple[bool, Fraction]:
+def _cost(case: BoundCase) -> tuple[bool, Fraction]:
     cost = case.get("cost_per_mtok")
     return cost is None, Fraction(cost.value) if cost else Fraction(0)
 
 
-def key_numbers(subject: Answers) -> list[list[str]]:
+def key_numbers(subject: BoundCase) -> list[list[str]]:
     """Quantity, value with its range, bound at 100 % of peak, target, slack: memory, every metric that has a target, then the other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
     names = dict.fromkeys([*checks, *key_metrics(subject)])
@@ -71,7 +71,7 @@ def key_numbers(subject: Answers) -> list[list[str]]:
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
 
-def key_metrics(subject: Answers) -> list[str]:
+def key_metrics(subject: BoundCase) -> list[str]:
     """The metrics beside memory that page one shows.
 
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
@@ -82,20 +82,20 @@ def key_metrics(subject: Answers) -> list[str]:
 
 def bounds(study: Study) -> list[list[str]]:
     """Each case with the latencies, rate and cost that none can beat, at 100 % of peak; nothing where no case stands below it."""
-    return [[marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.roof]
+    return [[marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.at_peak]
 
 
-def bounds_of(case: Answers) -> list[str]:
+def bounds_of(case: BoundCase) -> list[str]:
     """The latencies, rate and cost of a case at 100 % of peak; nothing where it stands there."""
-    return [_bound(name, case) or UNKNOWN for name in (*deciding(case).values(), "cost_per_mtok")] if case.roof else []
+    return [_bound(name, case) or UNKNOWN for name in (*deciding(case).values(), "cost_per_mtok")] if case.at_peak else []
 
 
-def _bound(name: str, case: Answers) -> str:
-    bound = case.bound(name)
+def _bound(name: str, case: BoundCase) -> str:
+    bound = case.peak_bound(name)
     return cell(bound) if bound else ""
 
 
-def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]:
+def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[str]:
     return [
         quantity_name(name, subject),
         shown(check.metric) if check else metric(name, subject),
@@ -105,7 +105,7 @@ def _number(name: str, subject: Answers, check: TargetCheck | None) -> list[str]
     ]
 
 
-def _target(name: str, subject: Answers) -> str:
+def _target(name: str, subject: BoundCase) -> str:
     """The target of a metric without a value, as of a wait that has no end."""
     limit = next((limit for target, limit in subject.targets.items() if TARGET_METRICS.get(target) == name), None)
     return "" if limit is None else Result(subject.case.theory.symbol(name), limit).plain()
@@ -116,7 +116,7 @@ def _slack(check: TargetCheck) -> str:
     return f"{sign}{check.gap.plain()}{IN_PART if check.met is None else ''}"
 
 
-def foundations(subject: Answers) -> list[list[str]]:
+def foundations(subject: BoundCase) -> list[list[str]]:
     """Input, value, evidence: the efficiencies, then the defaults that could change the verdict."""
     inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
     decisive = {flip.name for flip in flips(subject)}
@@ -129,7 +129,7 @@ def foundations(subject: Answers) -> list[list[str]]:
     ]
 
 
-def _explained(name: str, subject: Answers) -> str:
+def _explained(name: str, subject: BoundCase) -> str:
     """An input in words, an abbreviation with its meaning."""
     return input_name(name, subject) + (f", {subject.case.theory.symbol(name).meaning}" if name in EFFICIENCIES else "")
 
@@ -140,7 +140,7 @@ def _evidence(entry: Any) -> str:
     return entry.source if not entry.defaulted or entry.source.startswith("default ") else "default"
 
 
-def gain(changed: Answers, subject: Answers) -> str:
+def gain(changed: BoundCase, subject: BoundCase) -> str:
     """How far each key metric moves: ``TTFT -68 %, ITL -74 %, throughput ×3.85``."""
     from symroof.report.view_flips import change
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.report.markup import UNKNOWN, Code
 from symroof.report.view_case import shown
 from symroof.theory.switches import DETAIL
@@ -13,7 +13,7 @@ from symroof.theory.switches import DETAIL
 METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")
 
 
-def elasticities(study: Study, subject: Answers) -> dict[str, Any]:
+def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
     """Per cent that each metric moves when a lever moves one per cent, on the arm that binds."""
     metrics = [m for m in METRICS if subject.get(m) is not None]
     by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
@@ -45,13 +45,13 @@ def _cell(value: tuple[Fraction, Fraction, Fraction] | None) -> str:
 LEVELS = ("weights", "kv", "attention", "exact")
 
 
-def approximations(study: Study, subject: Answers) -> dict[str, Any]:
+def approximations(study: Study, subject: BoundCase) -> dict[str, Any]:
     """The same case counted at every level of detail, and under both rooflines."""
     rows = []
     for level in LEVELS:
-        answers = subject.assumed(**DETAIL[level])
+        answers = subject.with_switches(**DETAIL[level])
         rows.append([Code(level), *(shown(answers.get(name)) for name in ("ttft", "itl", "prefill_intensity", "decode_intensity"))])
-    rooflines = {name: subject.assumed(roofline=name) for name in ("aggregate", "per_operator")}
+    rooflines = {name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")}
     table = [[Code(name), shown(a.get("ttft")), shown(a.get("itl"))] for name, a in rooflines.items()]
     return {"levels": rows, "rooflines": table, "apart": _apart(*rooflines.values())}
 
@@ -59,7 +59,7 @@ def approximations(study: Study, subject: Answers) -> dict[str, Any]:
 WORTH_SHOWING = Fraction(2, 100)
 
 
-def _apart(aggregate: Answers, per_operator: Answers) -> bool:
+def _apart(aggregate: BoundCase, per_operator: BoundCase) -> bool:
     """Whether the two rooflines differ by more than two per cent in a latency."""
     for name in ("ttft", "itl"):
         first, second = aggregate.get(name), per_operator.get(name)

@@ -10,7 +10,7 @@ from symroof.analysis.solution import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import MEMORY, splits_evenly
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
@@ -27,7 +27,7 @@ MOST = 8
 """Cases that a reader still compares; `symroof select` has all."""
 
 
-def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
+def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Flips for the better and for the worse, the nearest first; None where nothing is known that could flip."""
     if not conditions(subject):
         return None
@@ -42,8 +42,8 @@ def flip_rows(study: Study, subject: Answers) -> dict[str, Any] | None:
         "far": [row(f.as_things_stand, subject) for f in breaks if f not in near],
         "far_factor": str(FAR),
         "never": [input_name(name, subject) for name in never(subject, every)],
-        "ranged": bool(subject.binding.box()),
-        "standing": subject.standing,
+        "ranged": bool(subject.box),
+        "standing": subject.range_position,
         "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in conditions(subject) if c.waits(subject.case)), None),
         "good_now": not any(f.wrong_now for f in every),
         "mending": [row(f, subject) for f in repairs if f.good and (f.distance is None or f.distance <= FAR)],
@@ -59,7 +59,7 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
     return list(nearest.values())
 
 
-def row(flip: Flip, subject: Answers) -> dict[str, Any]:
+def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     """One flip in plain data."""
     gone = frozenset() if flip.everywhere else flip.gone()
     return {
@@ -116,7 +116,7 @@ def change(factor: Fraction | None) -> str:
     return f"{'+' if moved > 0 else ''}{significant(moved, 2)} %"
 
 
-def _evenly(flip: Flip, subject: Answers) -> str | None:
+def _evenly(flip: Flip, subject: BoundCase) -> str | None:
     """The next number of devices that divides the heads, where the first that flips does not."""
     heads = subject.get("n_heads")
     if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
@@ -124,14 +124,14 @@ def _evenly(flip: Flip, subject: Answers) -> str | None:
     return next((f"{n:,}" for n in range(int(flip.value), int(Fraction(heads.value)) + 1) if splits_evenly(subject, n)), None)
 
 
-def lacking_cases(study: Study, subject: Answers) -> dict[str, Any] | None:
+def lacking_cases(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """A row for each input of each other case that fails, ranges at their middle; None where none does."""
     failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in conditions(case))]
     rows = [[case_label(case) if i == 0 else "", Code(name), *rest] for case in failing[:MOST] for i, (name, *rest) in enumerate(lacking(case))]
     return {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None} if rows else None
 
 
-def lacking(answers: Answers) -> list[tuple[str, ...]]:
+def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
     """Input, value now, what passes, change: a row for each input that moves a missed condition, then what another device would bring."""
     levers = lacks(answers)
     rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
@@ -142,7 +142,7 @@ def lacking(answers: Answers) -> list[tuple[str, ...]]:
     return rows or [("", "", "none of these inputs changes what it misses", "")]
 
 
-def needed(lever: Lever, answers: Answers) -> str:
+def needed(lever: Lever, answers: BoundCase) -> str:
     """The least value of an input that makes everything pass, or why none does."""
     if lever.flip:
         return _least(lever, answers)
@@ -162,7 +162,7 @@ def _metric(best: Result | None) -> str:
     return "is unbounded (the queue has no steady state)" if best is None else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
 
 
-def _least(lever: Lever, answers: Answers) -> str:
+def _least(lever: Lever, answers: BoundCase) -> str:
     assert lever.flip is not None
     cells = row(lever.flip, answers)
     more = [f"{cells['evenly']} divide the heads evenly"] if cells["evenly"] else []

@@ -4,7 +4,7 @@ from typing import Any
 
 from symroof.analysis.derivation_steps import Step, formula_of, step_of
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.tree import names
 from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
 from symroof.report.markup import UNKNOWN, Code, Math
@@ -21,7 +21,7 @@ DERIVED = {"ttft": "Time to first token", "itl": "Inter-token latency", "memory_
 """The quantities a review derives, each in one block that opens what no block before it has opened."""
 
 
-def derivations(study: Study, subject: Answers) -> list[dict[str, Any]]:
+def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One block for each quantity that has a value here."""
     groups: list[dict[str, Any]] = []
     known: set[str] = set()
@@ -32,7 +32,7 @@ def derivations(study: Study, subject: Answers) -> list[dict[str, Any]]:
     return groups
 
 
-def ttft(study: Study, subject: Answers) -> dict[str, Any] | None:
+def ttft(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """The derivation of the time to first token, and its value in every case."""
     if subject.get("ttft") is None:
         return None
@@ -45,7 +45,7 @@ def ttft(study: Study, subject: Answers) -> dict[str, Any] | None:
     }
 
 
-def itl(study: Study, subject: Answers) -> dict[str, Any] | None:
+def itl(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """The derivation of one decode step, and first, mean and last step of a response."""
     if subject.get("itl") is None:
         return None
@@ -68,7 +68,7 @@ def itl(study: Study, subject: Answers) -> dict[str, Any] | None:
     }
 
 
-def bound_of(step: str, subject: Answers) -> list[str]:
+def bound_of(step: str, subject: BoundCase) -> list[str]:
     """What limits a step: a label, or several over the ranges."""
     bound = subject.get(f"{step}_bound")
     if bound is None:
@@ -76,12 +76,12 @@ def bound_of(step: str, subject: Answers) -> list[str]:
     return [str(label) for label in (bound.possible or (bound.value,))]
 
 
-def lines(name: str, subject: Answers, known: set[str]) -> list[dict[str, Any]]:
+def lines(name: str, subject: BoundCase, known: set[str]) -> list[dict[str, Any]]:
     """The derivation from the quantity down to inputs; a name in ``known`` was opened before."""
     return [_line(step_of(current, subject, with_ranges=True), subject) for current in opened(name, subject, known)]
 
 
-def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[str, None]:
+def opened(name: str, subject: BoundCase, known: set[str] | None = None) -> dict[str, None]:
     """The names a derivation opens, each before the names in it; a quantity that is zero here is not opened further."""
     order: dict[str, None] = {}
 
@@ -99,7 +99,7 @@ def opened(name: str, subject: Answers, known: set[str] | None = None) -> dict[s
     return order
 
 
-def _line(step: Step, subject: Answers) -> dict[str, Any]:
+def _line(step: Step, subject: BoundCase) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name))
     steps = _steps(formula(formula_of(step), theory.latex), Math(step.substituted.latex, step.substituted.mathml), _value(step), step)
@@ -140,14 +140,14 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 """Group of quantities -> heading, and the inputs of which a study gives one where it asks for the group."""
 
 
-def serving(study: Study, subject: Answers) -> list[dict[str, Any]]:
+def serving(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each group that the study's inputs ask for; a quantity without a value says what it lacks."""
     asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.chosen(name) for name in inputs)]
     groups = [(heading, quantity_rows(group, subject)) for group, heading in asked]
     return [{"heading": heading, "rows": rows} for heading, rows in (("Defined by this study", defined_rows(subject)), *groups) if rows]
 
 
-def defined_rows(subject: Answers) -> list[list[Any]]:
+def defined_rows(subject: BoundCase) -> list[list[Any]]:
     """The same of the quantities that the study defines itself, with what one lacks that has no value."""
     case, rows = subject.case, []
     for quantity in case.theory.own.quantities:
@@ -157,7 +157,7 @@ def defined_rows(subject: Answers) -> list[list[Any]]:
     return rows
 
 
-def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:
+def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
     """Name, formula, value and meaning of every quantity of a group that has a value here."""
     case = subject.case
     return [

@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
@@ -20,13 +20,13 @@ from symroof.theory.symbols import named
 from symroof.units import format_quantity, significant
 
 
-def operators(study: Study, subject: Answers) -> list[dict[str, Any]]:
+def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each phase; empty where a time is not known."""
     tables = [table for step in STEPS if (table := phase(step.name, subject))]
     return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
 
 
-def phase(step: str, subject: Answers) -> dict[str, Any] | None:
+def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
     """The operators of one step, the slowest first."""
     if subject.get(f"{step}_roofline_time") is None:
         return None
@@ -46,7 +46,7 @@ def phase(step: str, subject: Answers) -> dict[str, Any] | None:
     }
 
 
-def entry(step: str, operator: Operator, subject: Answers) -> dict[str, Any]:
+def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
     """One operator's time, bound and intensity over all its layers."""
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
@@ -57,7 +57,7 @@ def entry(step: str, operator: Operator, subject: Answers) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _bounds(operator: Operator, subject: Answers) -> list[str]:
+def _bounds(operator: Operator, subject: BoundCase) -> list[str]:
     arms = Largest((("compute", operator.compute_time), ("memory", operator.memory_time)))
     if subject.box:
         with contextlib.suppress(NoValue):

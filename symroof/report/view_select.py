@@ -11,10 +11,10 @@ from symroof.report.markup import UNKNOWN
 from symroof.report.selection_cells import MISSES, Part, shown, slack, verdict
 from symroof.report.view_buying import buys
 from symroof.report.view_flips import change, lacking
-from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, keeps
-from symroof.select.screened_group import CLOSE, PRICED
+from symroof.select.screening import CLOSE, PRICED
+from symroof.select.selection import BESTS, NEAREST_MISSES, Choice, Front, misses
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
@@ -83,7 +83,7 @@ def _verdicts(choice: Choice, most: int) -> Part:
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
     header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, "throughput per device", "cost")
     first = choice.configurations[:most]
-    rows = [_verdict(c, names, [*extra, *([] if c.run.answers.does_not_fit else GIVES)]) for c in first]
+    rows = [_verdict(c, names, [*extra, *([] if c.run.bound_case.does_not_fit else GIVES)]) for c in first]
     says = ["expected value (80 % prediction interval)"] if any(_measured(c) for c in first) else []
     says += ["slack in % of the limit"]
     left_out = _left_out(len(choice.configurations), most)
@@ -109,12 +109,12 @@ def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
 
 def _measured(c: Configuration) -> bool:
     """Whether its ranges are those of measurements."""
-    return bool(c.run.own.binding.measured_box())
+    return bool(c.run.own.measured_box)
 
 
 def _bounded(first: Sequence[Configuration]) -> bool:
     """Whether what is expected has a bound beside it."""
-    return any(c.run.answers.roof for c in first)
+    return any(c.run.bound_case.at_peak for c in first)
 
 
 def _besides(choice: Choice, most: int) -> Part:
@@ -129,7 +129,7 @@ def _besides(choice: Choice, most: int) -> Part:
     rows = []
     for c in first:
         cells = (
-            [_bound(c, TARGET_METRICS[name]) for name in under] + ["" if c.run.answers.does_not_fit else _bound(c, name) for name in GIVES] if bounds else []
+            [_bound(c, TARGET_METRICS[name]) for name in under] + ["" if c.run.bound_case.does_not_fit else _bound(c, name) for name in GIVES] if bounds else []
         )
         rows.append((c.label, f"{c.run.batch:,}", *cells, *(cell for name in alone for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else [])))))
     what = [*(["at 100 % of peak"] if bounds else []), *(["one request alone"] if alone else [])]
@@ -138,7 +138,7 @@ def _besides(choice: Choice, most: int) -> Part:
 
 def _bound(c: Configuration, name: str) -> str:
     """A quantity at 100 % of peak."""
-    return c.run.answers.bound_text(c.run.tested(name), flagged=True)
+    return c.run.bound_case.peak_bound_text(c.run.tested(name), flagged=True)
 
 
 def _left_out(count: int, most: int) -> str:
@@ -185,7 +185,7 @@ def _window(c: Configuration) -> tuple[str, ...]:
 def _lacks(choice: Choice, most: int) -> Part:
     """What each failing configuration would have to bring, each input alone, then what another device would."""
     failing = misses(choice)
-    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.answers))]
+    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.bound_case))]
     says = "each input alone, solved with all conditions together; everything else unchanged"
     says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
     return Part("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
@@ -194,7 +194,7 @@ def _lacks(choice: Choice, most: int) -> Part:
 def _keeps(choice: Choice, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
     shown_ones = choice.passing[: min(most, NEAREST)]
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.answers.slow_end, HEADROOM)} for c in shown_ones}
+    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.bound_case.slow_end, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
     says = "each input alone, solved: the last value that still passes, and its change" + (
@@ -233,8 +233,8 @@ def _answers_to(choice: Choice, most: int) -> Part:
 
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
-    metrics = {target: metrics_of(target, run.answers.case)[0] for target in ("ttft", "itl")}
-    spans = {target: over_ranges(run.answers, metric, BUYS) for target, metric in metrics.items()}
+    metrics = {target: metrics_of(target, run.bound_case.case)[0] for target in ("ttft", "itl")}
+    spans = {target: over_ranges(run.bound_case, metric, BUYS) for target, metric in metrics.items()}
     if any(len(own) < len(BUYS) for own in spans.values()):
         return ()
     cells = [span_text(*span) for own in spans.values() for span in own.values()]

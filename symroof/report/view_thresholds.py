@@ -9,7 +9,7 @@ from symroof.analysis.solution_text import HOLDS
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, names
@@ -29,7 +29,7 @@ LONGEST_CONDITION = 110
 """A longer condition only says which arm of a maximum binds; it does not fit in a sentence."""
 
 
-def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
+def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out,
     and where it asks for all of them those of what the case does not speak of."""
     asked = [each.name for each in study.spec.thresholds] if study.spec else []
@@ -48,7 +48,7 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
     return [{"heading": HEADINGS[group], "entries": entries} for group, entries in groups.items() if entries]
 
 
-def _rank(entries: list[dict[str, Any]], subject: Answers) -> None:
+def _rank(entries: list[dict[str, Any]], subject: BoundCase) -> None:
     """Number the near ones, the nearest to the case first; no rank has what a flip of the verdict says as well, or what one device meets."""
     flipped = [(flip.name, float(flip.crossing)) for flip in flips(subject)]
     new = [entry for entry in entries if entry["near"] and entry["least"] != 1 and not any(_same(entry, *flip) for flip in flipped)]
@@ -69,7 +69,7 @@ def _unknown(study: Study, name: str) -> Any:
     return Problem("thresholds", f"no threshold {name!r}", hint=hint)
 
 
-def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
+def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
     """One threshold in words and numbers."""
     try:
         solution = solve(name, subject)
@@ -99,16 +99,16 @@ FAR = 1000
 """The factor from the case beyond which a threshold stands in the appendix only."""
 
 
-def near(solution: Solution, subject: Answers) -> bool:
+def near(solution: Solution, subject: BoundCase) -> bool:
     """Whether an answer is within reach of the case, and within the context its model was made for."""
-    value, model, unknown = solution.value, subject.binding.model, solution.unknown
+    value, model, unknown = solution.value, subject.model, solution.unknown
     now = subject.case.value(unknown) if subject.case.known(unknown) else Fraction(0)
     if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
         return False
     return not (unknown in ("prompt", "context", "output") and model and model.max_context and value > model.max_context)
 
 
-def distance(solution: Solution, subject: Answers) -> float:
+def distance(solution: Solution, subject: BoundCase) -> float:
     """How far an answer lies from the case, in orders of magnitude; 0 where either has no value."""
     now = subject.case.value(solution.unknown) if subject.case.known(solution.unknown) else None
     return abs(math.log10(solution.value / now)) if solution.value and now else 0.0
@@ -118,7 +118,7 @@ def within_memory(solution: Solution) -> str:
     """Whether the case still fits at the answer, and if not, what it would need of what there is."""
     if solution.within_memory is not False or solution.whole is None:
         return "yes" if solution.within_memory else ""
-    there = solution.answers.case.changed({solution.unknown: solution.whole})
+    there = solution.bound_case.case.changed({solution.unknown: solution.whole})
     needed, usable = (format_quantity(there.value(name), "byte", 3) for name in ("memory_bytes", "usable_memory"))
     return f"no: {needed} of {usable}"
 

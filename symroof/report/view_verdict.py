@@ -10,8 +10,8 @@ from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import findings, target_checks, unjudged
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.report.markup import UNKNOWN
@@ -24,7 +24,7 @@ LARGEST_GROUP = 8
 NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
 
 
-def verdict(study: Study, subject: Answers) -> dict[str, Any]:
+def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
     """State, numbers, what binds and what would change it."""
     checks = [target_row(check) for check in target_checks(subject)]
     tried = alternatives(study, subject)
@@ -45,7 +45,7 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
         "decode_intensity": in_prose(subject, "decode_intensity"),
         "ridge": in_prose(subject, "effective_ridge"),
         "alternatives": tried,
-        "at_corners": not subject.binding.between_corners().searched,
+        "at_corners": not subject.between_corners().search_inside,
         "good": [entry for entry in tried if entry["passes"] in enough],
         "fitting": [entry for entry in tried if entry["fits"]],
         "ridge_batch": _solved("batch_to_ridge", subject),
@@ -61,13 +61,13 @@ def verdict(study: Study, subject: Answers) -> dict[str, Any]:
     }
 
 
-def in_prose(subject: Answers, name: str) -> str:
+def in_prose(subject: BoundCase, name: str) -> str:
     """A value as a sentence says it; "not known" where there is none."""
     result = subject.get(name)
     return result.plain(DIGITS) if result else UNKNOWN
 
 
-def others(study: Study, subject: Answers) -> dict[str, list[str]]:
+def others(study: Study, subject: BoundCase) -> dict[str, list[str]]:
     """The other cases of the study by what they amount to."""
     by_state: dict[str, list[str]] = {"does_not_fit": [], "missed": [], "not_known": [], "met": []}
     for case in study.cases:
@@ -78,7 +78,7 @@ def others(study: Study, subject: Answers) -> dict[str, list[str]]:
     return by_state
 
 
-def state(subject: Answers) -> str:
+def state(subject: BoundCase) -> str:
     """One word for the headline."""
     if subject.fits is None:
         return "memory_unknown"
@@ -89,14 +89,14 @@ def state(subject: Answers) -> str:
     return targets_outcome(subject)
 
 
-def _short_of(subject: Answers) -> str | None:
+def _short_of(subject: BoundCase) -> str | None:
     free = subject.get("free_memory")
     if free is None or not isinstance(free.value, Fraction) or free.value >= 0:
         return None
     return format_quantity(-free.value, "byte", DIGITS)
 
 
-def _solved(name: str, subject: Answers) -> dict[str, Any] | None:
+def _solved(name: str, subject: BoundCase) -> dict[str, Any] | None:
     try:
         solution: Solution = solve(name, subject)
     except (InputError, NoValue):
@@ -110,12 +110,12 @@ def _solved(name: str, subject: Answers) -> dict[str, Any] | None:
     }
 
 
-def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
+def alternatives(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One change at a time to the subject, each worked out: does it fit, does it meet the targets."""
     rows: list[dict[str, Any]] = []
     own = case_row(subject)
-    for kind, label, binding in _changes(study, subject):
-        changed = Answers(binding.between_corners())
+    for kind, label, other in _changes(study, subject):
+        changed = other.between_corners()
         row = case_row(changed)
         if all(row[name] == own[name] for name in ("memory", "ttft", "itl", "rate")):
             continue  # a change that changes nothing here is no advice
@@ -134,40 +134,39 @@ def alternatives(study: Study, subject: Answers) -> list[dict[str, Any]]:
     return rows
 
 
-def _changes(study: Study, subject: Answers) -> list[tuple[str, str, Binding]]:
-    binding = subject.binding
-    changes: list[tuple[str, str, Binding]] = []
+def _changes(study: Study, subject: BoundCase) -> list[tuple[str, str, BoundCase]]:
+    changes: list[tuple[str, str, BoundCase]] = []
     batch = subject.case.value("batch")
     largest = subject.get("concurrency")
     if largest is not None and isinstance(largest.value, Fraction) and 1 <= largest.value < batch:
-        changes.append(("batch", f"{int(largest.value):,}", binding.variant(batch=largest.value)))
+        changes.append(("batch", f"{int(largest.value):,}", variant(subject, batch=largest.value)))
     group = devices(subject)
     while group * 2 <= LARGEST_GROUP:
         group *= 2
         with contextlib.suppress(InputError):  # the model's heads cannot be shared out so
-            changes.append(("devices", str(group), binding.variant(tp=group)))
-    changes += _narrower(binding)
-    own = binding.hardware.name if binding.hardware else None
-    first_on: dict[str, tuple[str, Binding]] = {}
+            changes.append(("devices", str(group), variant(subject, tp=group)))
+    changes += _narrower(subject)
+    own = subject.hardware.name if subject.hardware else None
+    first_on: dict[str, tuple[str, BoundCase]] = {}
     for case in study.cases:
-        device = case.binding.hardware
+        device = case.hardware
         if device and device.name != own:
-            first_on.setdefault(device.name, (device.title, case.binding))
-    return changes + [("hardware", title, binding.variant(on=other)) for title, other in first_on.values()]
+            first_on.setdefault(device.name, (device.title, case))
+    return changes + [("hardware", title, variant(subject, on=other)) for title, other in first_on.values()]
 
 
-def _narrower(binding: Binding) -> list[tuple[str, str, Binding]]:
+def _narrower(subject: BoundCase) -> list[tuple[str, str, BoundCase]]:
     """Narrower weights and cache; the arithmetic stays as it is, so only bytes change."""
     changes = []
-    device = binding.hardware
-    kv = binding.precisions.get("kv", "")
-    weights = binding.precisions.get("weights", "")
-    if kv in NARROWER and "kv_bytes_per_element" not in binding.selection.values:
-        changes.append(("kv", "fp8", binding.variant(kv="fp8")))
+    device = subject.hardware
+    kv = subject.precisions.get("kv", "")
+    weights = subject.precisions.get("weights", "")
+    if kv in NARROWER and "kv_bytes_per_element" not in subject.request.values:
+        changes.append(("kv", "fp8", variant(subject, kv="fp8")))
     for name in NARROWER.get(weights, ()):
         if device and name in device.peaks:
-            changes.append(("weights", name, binding.variant(weights=name)))
+            changes.append(("weights", name, variant(subject, weights=name)))
             break
     if weights in NARROWER:
-        changes.append(("weights", "int4-g128", binding.variant(weights="int4-g128")))
+        changes.append(("weights", "int4-g128", variant(subject, weights="int4-g128")))
     return changes

@@ -2,15 +2,14 @@
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.corners import crossings_in
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
-from symroof.select.screened_group import Screened
-from symroof.select.screening import screened
+from symroof.select.screening import Screened, screened
 from symroof.theory.case import Case
 
 
@@ -33,7 +32,7 @@ class Window:
         return f"{self.most:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
-def window(answers: Answers) -> Window | None:
+def window(bound_case: BoundCase) -> Window | None:
     """The largest batch that fits and meets every target, and how far down from it every batch does; None where no batch does.
 
     Targets on a server under load are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
@@ -45,19 +44,19 @@ def window(answers: Answers) -> Window | None:
     >>> batches.most, batches.stopped_by
     (83, ('itl',))
     """
-    screenings = _screened(answers)
+    screenings = _screened(bound_case)
     if screenings:
         if not all(screening.most for screening in screenings):
             return None
         tightest = min(screenings, key=lambda screening: screening.most)
         least = max(screening.least for screening in screenings)
         return Window(least, tightest.most, tightest.stopped_by) if least <= tightest.most else None
-    asked = conditions(answers)
-    moved = [c for c in asked if "batch" in answers.case.used(*c.sides)]
-    corners = (answers.case, *answers.corners)
+    asked = conditions(bound_case)
+    moved = [c for c in asked if "batch" in bound_case.case.used(*c.sides)]
+    corners = (bound_case.case, *bound_case.corners)
     if not _hold([c for c in asked if c not in moved], corners):
         return None  # no batch changes that
-    solutions = [c.solved("batch", answers) for c in moved]
+    solutions = [c.solved("batch", bound_case) for c in moved]
     if None in solutions:
         return None
     known = [solution for solution in solutions if solution]
@@ -67,19 +66,19 @@ def window(answers: Answers) -> Window | None:
         return middle
     at = Fraction(middle.most or middle.least)
     try:
-        worst = [max(answers.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
+        worst = [max(bound_case.corners, key=lambda case: c.share(case.changed({"batch": at}))) for c in moved]
     except NoValue:  # at a corner a target has no metric, at any batch: a response of one token has no decode steps
         return None
     inner = _between(crossings | {value for s, case in zip(known, worst, strict=True) for value in crossings_in(s, case)}, moved, corners)
     if inner is not None and not _reaches(inner, moved, corners):
         return inner
-    everywhere = {value for case in answers.corners for s in known for value in crossings_in(s, case)}
+    everywhere = {value for case in bound_case.corners for s in known for value in crossings_in(s, case)}
     return _between(crossings | everywhere, moved, corners)
 
 
-def _screened(answers: Answers) -> list[Screened]:
+def _screened(bound_case: BoundCase) -> list[Screened]:
     """The screening at every corner; nothing where one has none."""
-    corners = [replace(answers, moved=case, _memo={}) for case in answers.corners] or [answers]
+    corners = [bound_case.at(case) for case in bound_case.corners] or [bound_case]
     screenings = screened(corners, own=False)
     return [screening for screening in screenings if screening] if None not in screenings else []
 

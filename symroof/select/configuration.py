@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from symroof.analysis.case_titles import degrees
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, target_checks, under_load, unjudged
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
 from symroof.select.batch_window import Window, window
-from symroof.select.ranged_screening import screened_over_ranges
-from symroof.select.screened_group import CLOSE, Screened
-from symroof.select.screening import screened
+from symroof.select.range_screening import screened_over_ranges
+from symroof.select.screening import CLOSE, Screened, screened
 from symroof.theory.defaults import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -48,7 +48,7 @@ class Run:
     """
 
     label: str
-    own: Answers
+    own: BoundCase
     changes: tuple[tuple[str, int], ...] = ()
     quick: Mapping[str, float] = field(default_factory=dict, hash=False)
     shares: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -56,28 +56,28 @@ class Run:
     fast: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     @cached_property
-    def answers(self) -> Answers:
+    def bound_case(self) -> BoundCase:
         """The case behind it."""
         return varied(self.own, **dict(self.changes)) if self.changes else self.own
 
     @property
     def batch(self) -> int:
-        return int(dict(self.changes).get("batch") or self.own.set_to("batch"))
+        return int(dict(self.changes).get("batch") or self.own.number("batch"))
 
     @property
     def copies(self) -> int:
         """Instances side by side."""
-        return int(dict(self.changes).get("dp") or self.own.set_to("dp"))
+        return int(dict(self.changes).get("dp") or self.own.number("dp"))
 
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
         tested = self.tested(name)
-        return self.answers.result(tested) if self.answers.case.known(tested) else None
+        return self.bound_case.result(tested) if self.bound_case.case.known(tested) else None
 
     def value(self, name: str) -> Fraction | None:
         """The same as an exact number, at the middle of any ranges."""
         tested = self.tested(name)
-        return Fraction(self.answers.case.value(tested)) if self.answers.case.known(tested) else None
+        return Fraction(self.bound_case.case.value(tested)) if self.bound_case.case.known(tested) else None
 
     def rank(self, name: str) -> Fraction | float | None:
         """The same as runs are compared by: a float where the screening has it."""
@@ -92,20 +92,20 @@ class Run:
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
-        checks = tuple(target_checks(self.answers))
-        fits = self.answers.fits
+        checks = tuple(target_checks(self.bound_case))
+        fits = self.bound_case.fits
         if fits is None:
             return checks
         met = None if len(fits.possible) > 1 else bool(fits.value)
-        limit = Fraction(self.answers.result("usable_memory_per_device").value)
-        return (TargetCheck(MEMORY, self.answers.result("memory_bytes_per_device"), limit, met), *checks)
+        limit = Fraction(self.bound_case.result("usable_memory_per_device").value)
+        return (TargetCheck(MEMORY, self.bound_case.result("memory_bytes_per_device"), limit, met), *checks)
 
     @cached_property
     def unknown(self) -> dict[str, str]:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
-        reasons = {} if MEMORY in judged else {MEMORY: self.answers.why_unknown("fits")}
-        return reasons | unjudged(self.answers)
+        reasons = {} if MEMORY in judged else {MEMORY: self.bound_case.why_unknown("fits")}
+        return reasons | unjudged(self.bound_case)
 
     @property
     def state(self) -> State:
@@ -160,7 +160,7 @@ def _over(shares: Mapping[str, Fraction | float]) -> tuple[str, ...]:
 class Configuration:
     """One combination of the models, devices and values that the study lists, judged.
 
-    >>> from symroof.select.choice import select
+    >>> from symroof.select.selection import select
     >>> choice = select(model="llama-3-8b", hardware="l40s", prompt=4096, batch=1, targets={"itl": "10 ms"})
     >>> configuration = choice.configurations[0]
     >>> configuration.label, configuration.state, configuration.run.missed, configuration.chosen
@@ -206,61 +206,61 @@ class Configuration:
         return self.run if self.run.batch == batch else at_batch(self.run, batch, self.ends.get(batch))
 
 
-def judged(cases: Sequence[Answers], listed: bool, track: Track = untracked) -> list[Configuration]:
+def judged(cases: Sequence[BoundCase], listed: bool, track: Track = untracked) -> list[Configuration]:
     """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
-    cases = [answers if (between := answers.binding.between_corners()) is answers.binding else Answers(between) for answers in cases]
+    cases = [bound_case.between_corners() for bound_case in cases]
     screenings = screened(cases)
-    ranged = [place for place, answers in enumerate(cases) if screenings[place] is None and answers.binding.box()]
+    ranged = [place for place, bound_case in enumerate(cases) if screenings[place] is None and bound_case.box]
     for place, screening in zip(ranged, screened_over_ranges([cases[place] for place in ranged], varied), strict=True):
         screenings[place] = screening
-    return [_judged(answers, listed, screenings[i]) for i, answers in enumerate(track(cases, "judging configurations"))]
+    return [_judged(bound_case, listed, screenings[i]) for i, bound_case in enumerate(track(cases, "judging configurations"))]
 
 
-def _judged(answers: Answers, listed: bool, screening: Screened | None) -> Configuration:
-    chosen = "batch" in answers.binding.given
+def _judged(bound_case: BoundCase, listed: bool, screening: Screened | None) -> Configuration:
+    chosen = "batch" in bound_case.given
     if screening is None:
-        run = Run(label(answers), answers)
-        batches = None if listed or run.unknown else window(answers)
+        run = Run(label(bound_case), bound_case)
+        batches = None if listed or run.unknown else window(bound_case)
         if batches and batches.most and not chosen:
             run = at_batch(run, batches.most)
         return Configuration(run, batches, chosen)
     changes = {} if chosen or screening.batch == 1 else {"batch": screening.batch}
     changes |= {"dp": screening.copies} if screening.copies and screening.copies > 1 else {}
-    run = Run(label(answers), answers, tuple(changes.items()), screening.values[screening.batch], screening.shares, screening.slow, screening.fast)
+    run = Run(label(bound_case), bound_case, tuple(changes.items()), screening.values[screening.batch], screening.shares, screening.slow, screening.fast)
     batches = None if listed or not screening.most else Window(screening.least, screening.most, screening.stopped_by)
     return Configuration(run, batches, chosen, {} if not screening.most else screening.values)
 
 
-def label(answers: Answers) -> str:
+def label(bound_case: BoundCase) -> str:
     """A configuration in the names one types: how many of which device, and what the study lists."""
-    binding, case = answers.binding, answers.case
-    count = int(_served_devices(answers) * case.value("dp"))
-    model = [binding.model.name] if binding.several_models and binding.model else []
-    device = [f"{f'{count} x ' if count > 1 else ''}{binding.hardware.name if binding.hardware else 'no hardware'}"]
-    return ", ".join([*model, *device, *_layout(answers, count), *(f"{name} {value}" for name, value in binding.varied if name not in DEGREES)])
+    case = bound_case.case
+    count = int(_served_devices(bound_case) * case.value("dp"))
+    model = [bound_case.model.name] if bound_case.several_models and bound_case.model else []
+    device = [f"{f'{count} x ' if count > 1 else ''}{bound_case.hardware.name if bound_case.hardware else 'no hardware'}"]
+    return ", ".join([*model, *device, *_layout(bound_case, count), *(f"{name} {value}" for name, value in bound_case.varied if name not in DEGREES)])
 
 
-def _served_devices(answers: Answers) -> Fraction:
+def _served_devices(bound_case: BoundCase) -> Fraction:
     """The devices of an instance, those that prefill for it among them.
 
     Raises:
         InputError: how many these are is not known.
     """
     try:
-        return Fraction(answers.case.value("served_devices"))
+        return Fraction(bound_case.case.value("served_devices"))
     except Missing as error:
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
         raise InputError(Problem("select", "devices that prefill on their own (scheduling disaggregated) need a number", path=error.name, hint=hint)) from None
 
 
-def _layout(answers: Answers, count: int) -> list[str]:
+def _layout(bound_case: BoundCase, count: int) -> list[str]:
     """How the devices are laid out, and how many of all prefill on their own; where layouts are compared, or prompts read apart, also a plain group."""
-    case = answers.case
-    apart = answers.binding.assumptions["scheduling"] == "disaggregated"
-    compared = "attention_dp" in answers.binding.given  # every layout sets it
+    case = bound_case.case
+    apart = bound_case.assumptions["scheduling"] == "disaggregated"
+    compared = "attention_dp" in bound_case.given  # every layout sets it
     plain = [f"tp {case.value('tp')}"] if count > 1 and (apart or compared) else []
     prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if apart else []
-    return [*(degrees(answers) or plain), *prefill]
+    return [*(degrees(bound_case) or plain), *prefill]
 
 
 def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> Run:
@@ -270,11 +270,10 @@ def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> 
     return Run(run.label, run.own, tuple(changes.items()), quick or {}, inside)
 
 
-def varied(answers: Answers, **changes: int) -> Answers:
+def varied(bound_case: BoundCase, **changes: Any) -> BoundCase:
     """The same configuration with some inputs at other values."""
-    binding = answers.binding
-    moved = binding.variant(None, **changes)
-    return Answers(replace(moved, assumptions=binding.assumptions, several_models=binding.several_models, varied=binding.varied, searched=binding.searched))
+    same = {name: getattr(bound_case, name) for name in ("assumptions", "several_models", "varied", "search_inside")}
+    return replace(variant(bound_case, **changes), **same)
 
 
 def targets_of(runs: tuple[Run, ...]) -> dict[str, Fraction]:

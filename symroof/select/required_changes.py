@@ -9,7 +9,7 @@ from itertools import islice
 
 from symroof.analysis.constraints import Condition, conditions
 from symroof.analysis.tipping_points import Flip, flips
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
@@ -79,7 +79,7 @@ class Keep:
         return self.flip.last
 
 
-def lacks(answers: Answers, among: Collection[str] = LEVERS) -> tuple[Lever, ...]:
+def lacks(bound_case: BoundCase, among: Collection[str] = LEVERS) -> tuple[Lever, ...]:
     """For each lever that moves a missed condition: the value at which everything holds, or why there is none.
 
     >>> from symroof.analysis.study import Study
@@ -90,43 +90,43 @@ def lacks(answers: Answers, among: Collection[str] = LEVERS) -> tuple[Lever, ...
     peak_flops 615.7 TFLOP/s []
     mem_bandwidth None ['394.7 ms']
     """
-    asked = conditions(answers)
-    missed = [c for c in asked if not c.holds(answers.case)]
-    flipping = flips(answers, tuple(among), {c.name for c in missed}, waits=True)  # what holds now flips for the worse: nothing is lacking there
-    moving = [name for name in LEVERS if name in among and _moves(name, missed, answers.case)]
-    levers = [_lever(name, asked, [f for f in flipping if f.name == name], answers) for name in moving]
+    asked = conditions(bound_case)
+    missed = [c for c in asked if not c.holds(bound_case.case)]
+    flipping = flips(bound_case, tuple(among), {c.name for c in missed}, waits=True)  # what holds now flips for the worse: nothing is lacking there
+    moving = [name for name in LEVERS if name in among and _moves(name, missed, bound_case.case)]
+    levers = [_lever(name, asked, [f for f in flipping if f.name == name], bound_case) for name in moving]
     return tuple(
         lever
         for lever in levers
-        if lever.flip or lever.cures or lever.stuck or lever.unsolved or (lever.now.symbol.counted and _solvable(lever.name, asked, answers))
+        if lever.flip or lever.cures or lever.stuck or lever.unsolved or (lever.now.symbol.counted and _solvable(lever.name, asked, bound_case))
     )
 
 
-def _lever(name: str, asked: list[Condition], flipping: list[Flip], answers: Answers) -> Lever:
-    missed = [c for c in asked if not c.holds(answers.case)]
-    moved = [c for c in missed if _moves(name, [c], answers.case)]
+def _lever(name: str, asked: list[Condition], flipping: list[Flip], bound_case: BoundCase) -> Lever:
+    missed = [c for c in asked if not c.holds(bound_case.case)]
+    moved = [c for c in missed if _moves(name, [c], bound_case.case)]
     cures = {c.name: next(f for f in flipping if f.condition == c.name and f.holds) for c in moved if any(f.condition == c.name and f.holds for f in flipping)}
-    good = next((f for f in flipping if f.good), None) or _first_that_does(name, missed, asked, answers)
-    value = _enough(asked, answers.case, good) if good else None
+    good = next((f for f in flipping if f.good), None) or _first_that_does(name, missed, asked, bound_case)
+    value = _enough(asked, bound_case.case, good) if good else None
     others = [] if good else [c for c in moved if c.name not in cures]
-    ends = {c.name: _end(c, name, answers) for c in others}
+    ends = {c.name: _end(c, name, bound_case) for c in others}
     last = max(cures.values(), key=lambda f: f.distance or 0, default=None)
     return Lever(
-        answers.result(name),
+        bound_case.result(name),
         good,
         value,
         tuple(cures.items()),
         stuck=tuple((condition, end.metric) for condition, end in ends.items() if end and not end.met),
         breaks=tuple(n for n in last.wrong if n not in last.wrong_now) if last and not good else (),
-        unsolved=tuple(c.name for c in others if _unsolved(c, name, ends[c.name], answers)),
+        unsolved=tuple(c.name for c in others if _unsolved(c, name, ends[c.name], bound_case)),
     )
 
 
-def _unsolved(condition: Condition, name: str, end: End | None, answers: Answers) -> bool:
+def _unsolved(condition: Condition, name: str, end: End | None, bound_case: BoundCase) -> bool:
     """Whether some value of a lever may meet a condition, and none is known: it is met at the lever's end, or all numbers that were tried are too few."""
     if end is not None:
         return end.met
-    return name == "tp" and condition.waits(answers.case) and None not in [_met(condition, answers.case, number) for number in tried(answers.case)]
+    return name == "tp" and condition.waits(bound_case.case) and None not in [_met(condition, bound_case.case, number) for number in tried(bound_case.case)]
 
 
 def tried(case: Case) -> list[int]:
@@ -143,9 +143,9 @@ def _met(condition: Condition, case: Case, number: int) -> bool | None:
         return None
 
 
-def _first_that_does(name: str, missed: list[Condition], asked: list[Condition], answers: Answers) -> Flip | None:
+def _first_that_does(name: str, missed: list[Condition], asked: list[Condition], bound_case: BoundCase) -> Flip | None:
     """The first number of devices that were tried with which everything holds, where a wait is missed."""
-    case = answers.case
+    case = bound_case.case
     waiting = next((c for c in missed if c.waits(case)), None)
     if name != "tp" or waiting is None:
         return None
@@ -155,7 +155,7 @@ def _first_that_does(name: str, missed: list[Condition], asked: list[Condition],
         return None
     last = max((Fraction(other) for other in tried(case) if other < number), default=now)
     wrong_now = tuple(c.name for c in missed)
-    return Flip(answers.result(name), waiting.name, True, number, number, last, True, (), (), wrong_now, lambda: (None, None, True), frozenset)
+    return Flip(bound_case.result(name), waiting.name, True, number, number, last, True, (), (), wrong_now, lambda: (None, None, True), frozenset)
 
 
 def _moves(name: str, asked: list[Condition], case: Case) -> bool:
@@ -163,9 +163,9 @@ def _moves(name: str, asked: list[Condition], case: Case) -> bool:
     return known and any(name in c.inputs(case) for c in asked)
 
 
-def _solvable(name: str, asked: list[Condition], answers: Answers) -> bool:
+def _solvable(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
     """Whether it is known that no number of something counted does: links may not be given."""
-    return all(c.solved(name, answers) is not None for c in asked if _moves(name, [c], answers.case))
+    return all(c.solved(name, bound_case) is not None for c in asked if _moves(name, [c], bound_case.case))
 
 
 @dataclass(frozen=True)
@@ -176,45 +176,45 @@ class End:
     met: bool
 
 
-def _end(condition: Condition, name: str, answers: Answers) -> End | None:
+def _end(condition: Condition, name: str, bound_case: BoundCase) -> End | None:
     """A condition with a lever at its end, a share at one, anything else without end; None where it has no end, or is there."""
-    if answers.case.theory.symbol(name).counted or (name in SHARES and answers.case.value(name) == 1):
+    if bound_case.case.theory.symbol(name).counted or (name in SHARES and bound_case.case.value(name) == 1):
         return None
-    there = answers.case.changed({name: Fraction(1) if name in SHARES else answers.case.value(name) * ENDLESS})
+    there = bound_case.case.changed({name: Fraction(1) if name in SHARES else bound_case.case.value(name) * ENDLESS})
     try:
         met = condition.holds(there)
-        flags = () if answers.fits is not None and there.value("fits") else (DOES_NOT_FIT,)
-        metric = answers.case.theory.symbol(condition.metric)
+        flags = () if bound_case.fits is not None and there.value("fits") else (DOES_NOT_FIT,)
+        metric = bound_case.case.theory.symbol(condition.metric)
         if not there.known(condition.metric):
             return End(None, met)
-        return End(Result(metric, there.value(condition.metric), flags=flags if answers.case.theory.timed(condition.metric) else ()), met)
+        return End(Result(metric, there.value(condition.metric), flags=flags if bound_case.case.theory.timed(condition.metric) else ()), met)
     except NoValue:
         return None
 
 
-def together(answers: Answers) -> dict[str, Result] | None:
+def together(bound_case: BoundCase) -> dict[str, Result] | None:
     """What another device has to bring where several things fail: the least of each, in turn; None where that does not do.
 
     Each missed condition is cured by the first of capacity, peak, bandwidth and price that can, with what was cured before
     it in place; the whole is then evaluated anew.
     """
     moved: dict[str, Fraction] = {}
-    for condition in conditions(answers):
-        here = _moved(answers, moved)
+    for condition in conditions(bound_case):
+        here = _moved(bound_case, moved)
         if condition.holds(here.case):
             continue
         cure = next((f for name in BOUGHT for f in flips(here, (name,), {condition.name}) if f.holds), None)
         if cure is None:
             return None
         moved[cure.name] = _enough([condition], here.case, cure)
-    there = _moved(answers, moved)
-    if not all(c.holds(there.case) for c in conditions(answers)):
+    there = _moved(bound_case, moved)
+    if not all(c.holds(there.case) for c in conditions(bound_case)):
         return None
-    return {name: Result(answers.case.theory.symbol(name), value) for name, value in moved.items()}
+    return {name: Result(bound_case.case.theory.symbol(name), value) for name, value in moved.items()}
 
 
-def _moved(answers: Answers, changes: dict[str, Fraction]) -> Answers:
-    return Answers(answers.binding, moved=answers.case.changed(changes)) if changes else answers
+def _moved(bound_case: BoundCase, changes: dict[str, Fraction]) -> BoundCase:
+    return bound_case.at(bound_case.case.changed(changes)) if changes else bound_case
 
 
 def _enough(asked: list[Condition], case: Case, flip: Flip) -> Fraction:
@@ -223,7 +223,7 @@ def _enough(asked: list[Condition], case: Case, flip: Flip) -> Fraction:
     return flip.value if all(c.holds(there) for c in asked) else flip.value * (1 + NUDGE if flip.up else 1 - NUDGE)
 
 
-def keeps(answers: Answers, among: Iterable[str] = LEVERS) -> tuple[Keep, ...]:
+def keeps(bound_case: BoundCase, among: Iterable[str] = LEVERS) -> tuple[Keep, ...]:
     """For each lever, how far it can go until what passes now does not.
 
     >>> from symroof.analysis.study import Study
@@ -231,15 +231,15 @@ def keeps(answers: Answers, among: Iterable[str] = LEVERS) -> tuple[Keep, ...]:
     >>> [(keep.name, keep.side, f"{float(keep.value):.4f}") for keep in keeps(study.first, ["mfu"])]
     [('mfu', 'at_least', '0.3112')]
     """
-    asked, case = conditions(answers), answers.case
+    asked, case = conditions(bound_case), bound_case.case
     if not all(c.holds(case) for c in asked):
         return ()
     tightest = sorted(asked, key=lambda c: c.share(case), reverse=True)
-    keeping = (Keep(flip) for name in among for flip in _nearest(name, tightest, answers))
+    keeping = (Keep(flip) for name in among for flip in _nearest(name, tightest, bound_case))
     return tuple(sorted(keeping, key=lambda keep: LEVERS.index(keep.name)))
 
 
-def _nearest(name: str, tightest: list[Condition], answers: Answers) -> Iterator[Flip]:
+def _nearest(name: str, tightest: list[Condition], bound_case: BoundCase) -> Iterator[Flip]:
     """The nearest flips of a lever that ruin what passes, downwards and upwards.
 
     More of a lever that is no count does a metric good, or harm, all along its axis: a condition that still holds where another breaks
@@ -247,11 +247,11 @@ def _nearest(name: str, tightest: list[Condition], answers: Answers) -> Iterator
     out where another condition, whose wait is not solved for it, breaks before.
     """
     nearest: dict[bool, Flip] = {}
-    case, counted = answers.case, answers.case.theory.symbol(name).counted
+    case, counted = bound_case.case, bound_case.case.theory.symbol(name).counted
     for condition in tightest:
         if nearest and not counted and not any(condition.name in flip.wrong for flip in nearest.values()):
             continue
-        for flip in flips(answers, (name,), {condition.name}, waits=True):
+        for flip in flips(bound_case, (name,), {condition.name}, waits=True):
             if flip.ruins and (flip.up not in nearest or (flip.distance or 0) < (nearest[flip.up].distance or 0)):
                 nearest[flip.up] = flip
     waiting = [c for c in tightest if counted and c.waits(case)]

@@ -1,19 +1,296 @@
 """All configurations at once: the largest batch and the copies that memory and the targets allow, by array functions.
 
-Configurations that share a theory and differ in numbers of their devices share the functions. Latencies rise with the batch,
-what a token costs falls with it, and a queue shortens with every copy: so each answer is a bisection, over all at once.
+Configurations that share a theory and differ in numbers of their devices share the functions. Latencies rise with the batch, the cost of a token
+falls with it, and a queue shortens with every copy: so each answer is a bisection, over all configurations at once.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, under_load
-from symroof.cases.case_results import Answers
-from symroof.cases.evidence import AT_PEAK, COSTS
+import numpy as np
+
+from symroof.analysis.compile import Compiled, compile_alike
+from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS, under_load
+from symroof.arrays.searches import largest_whole
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.decision_defaults import has_mix
+from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
 from symroof.errors import InputError
 from symroof.formula.tree import Num, Tree, names
-from symroof.select.screened_group import PRICE, PRICED, ROOM, SHARED, UNQUEUED, VALUES, Group, Screened
+from symroof.theory.case import Case
+from symroof.theory.layout import DEGREES
+from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., dict[str, Array]]
+"""Quantities by batch and copies, at the slow end of the efficiencies unless other numbers are asked for."""
+
+VALUES = (
+    "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "instance_price", "fleet_price",
+    "memory_bytes_per_device",
+)  # fmt: skip
+"""What configurations are compared by, beside the metrics of their targets."""
+
+QUEUED = "loaded_ttft"
+UNQUEUED = tuple(("sustained_itl", reading, "queue_time") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
+"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of requests that are alike, and of a mix."""
+
+ROOM = ("usable_memory_per_device", "concurrency")
+"""What memory allows, whatever the batch."""
+
+SHARED = frozenset(symbol.name for group in ("hardware", "efficiency", "precision") for symbol in GROUPS[group]) | {*DEGREES, "prefill_devices", "chunk"}
+"""Inputs that may differ between configurations of one function: degrees where they lead to one theory."""
+
+
+PRICE = "price"
+PRICED = frozenset({"cost", "price", "fleet_price"})
+"""Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
+
+COMPUTE = "mfu"
+"""The efficiency of compute, whose measured range is apart from that of all others."""
+LARGEST = 1 << 30
+MOST_COPIES = 1 << 16
+CLOSE = 1e-9
+"""A metric so near to its limit is compared exactly."""
+
+
+@dataclass(frozen=True)
+class Screened:
+    """What the screening says of one configuration.
+
+    Attributes:
+        most: the largest batch that passes; 0 where none does.
+        least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
+        copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
+        stopped_by: the conditions that one request more breaks.
+        batch: where it is judged: its own batch, else the largest that passes, else 1.
+        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges of efficiencies ``slow`` and ``fast`` are
+            the same at their ends, over any others the most and (``fast``) the least at their corners.
+        values: quantities by batch, then name, where it is judged and at both ends of what passes, as evidence expects.
+    """
+
+    most: int
+    least: int
+    copies: int | None
+    batch: int
+    stopped_by: tuple[str, ...] = ()
+    shares: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    slow: Mapping[str, float] = field(default_factory=dict)
+    fast: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> bool:
+        return self.most > 0 and self.least <= self.batch <= self.most
+
+
+class Group:
+    """Configurations whose functions are the same."""
+
+    def __init__(self, cases: Sequence[BoundCase], own: bool, used: frozenset[str]) -> None:
+        self.cases = cases
+        first = cases[0].case
+        self.size = len(cases)
+        self.targets = {name: limit for name, limit in cases[0].targets.items() if first.has(PRICE) or name not in PRICED}
+        self.rate = "arrival_rate" in first.given
+        self.chosen_batch = own and "batch" in first.given
+        self.open_copies = self.rate and "dp" not in first.given
+        self.unqueued = UNQUEUED[has_mix(cases[0].given)]
+        self.ends = [{} if c.changed_case else {name: slow_first(ends, name) for name, ends in c.box.items()} for c in cases]
+        self.ranged = frozenset().union(*self.ends)
+        self.differing = [name for name in dict.fromkeys((*first.given, *first.numbers)) if name in SHARED & used and self._differs(name)]
+        self.inputs = ["batch", *(["dp"] if self.open_copies else []), *self.differing]
+        self.expected = self._numbers()
+        self.slow, self.fast = (self._numbers(end) if self.ranged else self.expected for end in (0, 1))
+        uneven = COMPUTE in self.ranged and first.theory.assumptions["scheduling"] == "disaggregated"
+        self.worst = [self.slow, *([self._numbers(0, compute=1)] if uneven else [])]
+        self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
+        compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
+        plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
+        quick = tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else []))))
+        self.compiled = self._compiled_with_waits((*quick, *ROOM))
+        self.quick = self._part_of(quick)
+        self.rising = self._part_of(self.unqueued)  # bisections work these out dozens of times
+        self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
+        self.from_arrival = self._wait(FROM_ARRIVAL) if self.rate else self.quick
+        ones = np.ones(self.size)
+        self.usable, self.capacity = self._called(self.compiled.only(ROOM), ROOM, ones, ones, self.expected).values()
+
+    def _has(self, name: str) -> bool:
+        return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
+
+    def _differs(self, name: str) -> bool:
+        """Whether configurations have different numbers of an input, or one has a range of it."""
+        first, *others = (c.case for c in self.cases)
+        here = first.given.get(name), first.numbers.get(name)
+        return name in self.ranged or any((case.given.get(name), case.numbers.get(name)) != here for case in others)
+
+    def _numbers(self, end: int | None = None, compute: int | None = None) -> list[Array]:
+        """The inputs in which configurations differ, efficiencies that are ranges among them: as expected, or at their slow end, the first, or the fast one;
+        that of compute at an end of its own, if there is one."""
+        at = {COMPUTE: end if compute is None else compute}
+
+        def number(bound_case: BoundCase, ends: Mapping[str, tuple[Fraction, Fraction]], name: str) -> float:
+            place = at.get(name, end)
+            return _number(bound_case.case, name) if place is None or name not in ends else float(ends[name][place])
+
+        return [np.array([number(c, ends, name) for c, ends in zip(self.cases, self.ends, strict=True)]) for name in self.differing]
+
+    def _compiled(self, names: Sequence[str]) -> Compiled:
+        return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
+
+    def _compiled_with_waits(self, names: Sequence[str]) -> Compiled:
+        """Together with the TTFT and its waits, where the lanes of prompts keep up at some batch: they share most of their formulas."""
+        if self.rate:
+            with suppress(InputError):
+                return self._compiled((*names, QUEUED, FROM_ARRIVAL))
+        return self._compiled(names)
+
+    def _part_of(self, names: Sequence[str]) -> Function:
+        part = self.compiled.only(names)
+        return lambda batch, copies, numbers=None: self._called(part, names, batch, copies, numbers) if numbers else self._worst(part, names, batch, copies)
+
+    def _worst(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array) -> dict[str, Array]:
+        """The largest values at the slow end; where prefills have devices of their own, also with fast prefills, which keep more requests decoding."""
+        each = [self._called(compiled, names, batch, copies, numbers) for numbers in self.worst]
+        return {name: np.maximum.reduce([values[name] for values in each]) for name in names}
+
+    def _wait(self, name: str) -> Function:
+        """A TTFT with its wait; without a value where the lanes of prompts do not keep up at any batch."""
+        if name in self.compiled.outputs:
+            return self._part_of((name,))
+        return lambda batch, copies, numbers=None: {name: np.full(batch.shape, np.nan)}
+
+    def _called(self, compiled: Compiled, names: Sequence[str], batch: Array, copies: Array, numbers: list[Array]) -> dict[str, Array]:
+        """Quantities at a batch and a number of copies of each configuration, or at several of each, those of one in a row."""
+        arguments = [batch.astype(float), *([copies.astype(float)] if self.open_copies else []), *(self._for_each(number, batch) for number in numbers)]
+        return dict(zip(names, compiled.codes(*arguments), strict=True))
+
+    def _for_each(self, of_each: Array, places: Array) -> Array:
+        """A number of each configuration as often as there are places for each."""
+        return np.repeat(of_each, len(places) // self.size)
+
+    def results(self) -> list[Screened]:
+        highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
+        most = last_whole(self._unqueued, highest)
+        own = np.array([float(c.case.value("batch")) for c in self.cases])
+        judged = own if self.chosen_batch else np.maximum(most, 1)
+        copies = self._copies(judged) if self.open_copies else np.ones(self.size)
+        borne = copies <= MOST_COPIES
+        copies = np.where(borne, copies, 1)
+        tried = np.maximum(most, 1)
+        waits = self._waits(judged, copies)
+        passing = (most >= 1) & borne & self._met({**self.quick(tried, copies), **waits})
+        most = np.where(passing, most, 0)
+        least = self._least(tried, copies) if passing.any() else tried
+        expected, fast = waits, waits
+        if self.ranged:
+            expected, fast = (self._waits(judged, copies, numbers) for numbers in (self.expected, self.fast))
+        ends = (("judged", judged), ("least", least), ("most", tried))
+        places = {name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends}
+        shares = self._shares(places["judged"])
+        slowest = self._shares({**self.quick(judged, copies), **waits}) if self.ranged else {}
+        fastest = self._shares({**self.quick(judged, copies, self.fast), **fast}) if self.ranged else {}
+        beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
+        made = []
+        for i in range(self.size):
+            batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
+            values = {batch: {key: float(column[i]) for key, column in places[name].items() if not math.isnan(column[i])} for batch, name in batches.items()}
+            found = int(copies[i]) if self.open_copies and borne[i] else None
+            made.append(
+                Screened(
+                    int(most[i]),
+                    int(least[i]),
+                    found,
+                    int(judged[i]),
+                    tuple(name for name, broken in beyond.items() if broken[i]),
+                    {key: float(column[i]) for key, column in shares.items()},
+                    values,
+                    {key: float(column[i]) for key, column in slowest.items()},
+                    {key: float(column[i]) for key, column in fastest.items()},
+                )
+            )
+        return made
+
+    def _waits(self, batch: Array, copies: Array, numbers: list[Array] | None = None) -> dict[str, Array]:
+        """The TTFT with its wait at an arrival rate, the same at every batch; without a rate there is none, and each batch has its own TTFT."""
+        return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
+
+    def _least(self, most: Array, copies: Array) -> Array:
+        """The smallest batch from which on every one up to ``most`` passes: mostly 1, and then nothing is bisected."""
+        alone = self._met(self.quick(np.ones(self.size), copies))
+        if alone.all():
+            return np.ones(self.size)
+        return np.where(alone, 1, last_whole(lambda batch: ~self._met(self.quick(batch, self._for_each(copies, batch))), most - 1) + 1)
+
+    def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """Metrics over their limits; without a steady state the wait has none, and is endless."""
+        shares = {MEMORY: values["memory_bytes_per_device"] / self.usable}
+        if self.rate:
+            shares[LOAD] = values[LOAD]
+        for name, limit in self.limits.items():
+            shares[name] = np.nan_to_num(values[TARGET_METRICS[name]], nan=np.inf) / limit
+        return shares
+
+    def _unqueued(self, batch: Array) -> Array:
+        """Whether what rises with the batch is within its limits."""
+        return np.asarray(np.logical_and.reduce([np.ones(len(batch), bool), *self._limited(batch).values()]))
+
+    def _limited(self, batch: Array) -> dict[str, Array]:
+        """The same by target: no copies needed, no queue counted."""
+        at = self.rising(batch, np.ones(len(batch)))
+        itl, reading, queueing = at.values()
+        metrics = {"ttft": queueing + reading, "itl": itl}
+        return {name: self._within(metric, name) for name, metric in metrics.items() if name in self.limits}
+
+    def _met(self, values: Mapping[str, Array]) -> Array:
+        """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
+
+        Where there is one, the batch that the arrival rate keeps busy, and so the wait, is the same at every batch.
+        """
+        limited = [self._within(values[TARGET_METRICS[name]], name) for name in self.limits if TARGET_METRICS[name] in values]
+        steady = [values[LOAD] < 1] if self.rate else []
+        return np.asarray(np.logical_and.reduce([*steady, *limited])) if steady or limited else np.ones(self.size, bool)
+
+    def _within(self, metric: Array, target: str) -> Array:
+        return np.asarray(np.nan_to_num(metric, nan=np.inf) <= self._for_each(self.limits[target], metric) * (1 + CLOSE))
+
+    def _copies(self, batch: Array) -> Array:
+        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the waits do."""
+        batch = np.maximum(batch, 1)
+        load = self.quick(batch, np.ones(self.size))[LOAD]
+        copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
+        if "ttft" not in self.limits:
+            return copies
+
+        def late(copies: Array) -> Array:
+            return ~self._within(self.from_arrival(self._for_each(batch, copies), copies)[FROM_ARRIVAL], "ttft")
+
+        tried = copies[:, None] + 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1
+        enough = ~late(tried.ravel()).reshape(tried.shape)
+        first, each = enough.argmax(axis=1), np.arange(self.size)
+        short = np.where(first > 0, tried[each, first - 1], copies - 1)
+        more = last_whole(lambda more: late(self._for_each(short, more) + more), tried[each, first] - short - 1) + 1
+        return np.where(enough.any(axis=1), short + more, MOST_COPIES + 1)
+
+
+def _number(case: Case, name: str) -> float:
+    """A value of a case; the price of a device that has none is no number, and what depends on it is none either."""
+    tree = case.given.get(name)
+    if isinstance(tree, Num) and name not in case.numbers:
+        return float(tree.value)
+    return float(case.value(name)) if name != PRICE or case.has(PRICE) else math.nan
+
+
+def last_whole(holds: Callable[[Array], Array], high: Array) -> Array:
+    """The largest whole number up to ``high`` at which ``holds``, which ceases for good; 0 where it is never so. Asked of several at once, those of one in a row."""
+    return np.asarray(largest_whole(lambda points: holds(np.maximum(points, 1).T.ravel()).reshape(points.shape[::-1]).T, high))
+
 
 ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
@@ -22,7 +299,7 @@ EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
 """Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
 
 
-def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None]:
+def screened(cases: Sequence[BoundCase], own: bool = True) -> list[Screened | None]:
     """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are held against isolated latencies, a size is not known.
 
     >>> from symroof.analysis.study import Study
@@ -37,14 +314,14 @@ def screened(cases: Sequence[Answers], own: bool = True) -> list[Screened | None
     return results
 
 
-def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[int], Group]]:
+def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list[int], Group]]:
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[Any, frozenset[str]] = {}
     number = _Numbered()
-    for place, answers in enumerate(cases):
-        case = answers.case
-        if under_load(case) and (answers.moved or answers.binding.box().keys() <= EFFICIENCIES):
+    for place, bound_case in enumerate(cases):
+        case = bound_case.case
+        if under_load(case) and (bound_case.changed_case or bound_case.box.keys() <= EFFICIENCIES):
             formulas = frozenset().union(*(names(tree) for tree in case.given.values() if not isinstance(tree, Num)))
             if (id(case.theory), formulas) not in relevant:
                 relevant[id(case.theory), formulas] = _relevant(case.theory, formulas)
@@ -55,7 +332,7 @@ def _groups(cases: Sequence[Answers], own: bool = True) -> Iterator[tuple[list[i
                 if name in used and name != PRICE
             )
             moved = tuple((name, None if name in ARGUMENTS else value) for name, value in case.numbers.items())
-            unpriced = not case.has(PRICE) and bool(PRICED & answers.targets.keys())
+            unpriced = not case.has(PRICE) and bool(PRICED & bound_case.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
     for (*_, used), alike in by_shape.items():
         places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all

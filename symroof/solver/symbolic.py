@@ -1,9 +1,10 @@
 """Crossings without numbers: for every choice of arms the root, and the conditions under which it is the answer.
 
-Symbols are positive; beyond that nothing is known of them, so existence depends on conditions, and they are the answer.
+Symbols are positive; beyond that nothing is known of them, so existence depends on conditions, and they are the answer. A name that may be zero or
+negative is written as the difference of two positive ones while equations are solved.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -16,6 +17,44 @@ from symroof.solver.closed_forms import Form, closed_forms, known_sign, plain_si
 from symroof.solver.crossing import hidden_exponent, whole_name
 from symroof.solver.rational import NotRational, Polynomial, factored, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
+
+
+def apart(tree: Tree, signed: Iterable[str]) -> Tree:
+    """A formula in which each signed name is how far it lies above zero, less how far below."""
+    return substitute(tree, {name: build.sub(Name(_above(name)), Name(_below(name))) for name in signed})
+
+
+def together(tree: Tree, signed: Iterable[str]) -> Tree:
+    """The same in the names again: what holds for every two numbers holds for the name and zero."""
+    return substitute(tree, {part: whole for name in signed for part, whole in ((_above(name), Name(name)), (_below(name), ZERO))})
+
+
+def crossing_together(crossing: Crossing, signed: Iterable[str]) -> Crossing:
+    """A crossing without numbers in the names again."""
+    signed = tuple(signed)
+
+    def relation(tree: Compare) -> Compare:
+        return Compare(tree.operator, together(tree.left, signed), together(tree.right, signed))
+
+    def condition(each: Condition) -> Condition:
+        return replace(each, tree=relation(each.tree), spoken=relation(each.spoken) if each.spoken else None)
+
+    def branch(each: Branch) -> Branch:
+        form, spoken = (together(tree, signed) if tree is not None else None for tree in (each.closed_form, each.spoken))
+        named = tuple((name, together(tree, signed)) for name, tree in each.named)
+        return replace(each, closed_form=form, spoken=spoken, named=named, conditions=tuple(map(condition, each.conditions)))
+
+    return replace(crossing, branches=tuple(map(branch, crossing.branches))) if signed else crossing
+
+
+def _above(name: str) -> str:
+    """With spaces, which no name of anybody has."""
+    return f"{name} above zero"
+
+
+def _below(name: str) -> str:
+    return f"{name} below zero"
+
 
 MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""

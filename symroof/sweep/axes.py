@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from symroof.cases.binding import MOST_CASES
-from symroof.cases.selection import Selection
+from symroof.cases.bind_cases import MOST_CASES
+from symroof.cases.request import Request
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.formula.parse import parse
@@ -50,7 +50,7 @@ class Axis:
 
     name: str
     values: Values | tuple[str, ...]
-    choices: tuple[Selection, ...] = ()
+    choices: tuple[Request, ...] = ()
     meaning: str = ""
     own: Declarations = NONE
 
@@ -156,15 +156,15 @@ def axis(name: str, values: Any, own: Declarations = NONE) -> Axis:
     if name == "activations" and set(listed) <= ON_OFF:
         return _switched(name, listed)
     if name in ROLE_INPUT:
-        return choosing(name, {str(item): Selection(precision={name: precision_names(item)}) for item in listed})
+        return choosing(name, {str(item): Request(precision={name: precision_names(item)}) for item in listed})
     if name == "model":
-        return choosing(name, {item.name if isinstance(item, ModelSpec) else str(item): Selection(models=(item,)) for item in listed})
+        return choosing(name, {item.name if isinstance(item, ModelSpec) else str(item): Request(models=(item,)) for item in listed})
     if name == "hardware":
-        return choosing(name, {str(item): Selection(hardware=(str(item),)) for item in listed})
+        return choosing(name, {str(item): Request(hardware=(str(item),)) for item in listed})
     return _switched(name, listed)
 
 
-def choosing(name: str, choices: Mapping[str, Selection], meaning: str = "") -> Axis:
+def choosing(name: str, choices: Mapping[str, Request], meaning: str = "") -> Axis:
     """An axis of labels, each with its choice."""
     return Axis(name, tuple(choices), tuple(choices.values()), meaning or LABELLED.get(name, name))
 
@@ -180,7 +180,7 @@ def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
     if len(values) > MOST_CASES:
         raise TooMany("the axis", len(values))
     degrees = tuple(map(Fraction, values))
-    return Axis(name, degrees, tuple(Selection(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees))
+    return Axis(name, degrees, tuple(Request(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees))
 
 
 def _labels(text: str) -> list[str]:
@@ -211,7 +211,7 @@ def _switched(name: str, items: list[Any]) -> Axis:
         except KeyError as error:
             kind, label, known = error.args
             raise ValueError(f"unknown {kind} {label[:40]!r}; {nearest(label, known)}") from None
-    return choosing(name, {text: Selection(assume={name: text}) for text in texts}, LABELLED.get(name, f"counting choice: {name}"))
+    return choosing(name, {text: Request(assume={name: text}) for text in texts}, LABELLED.get(name, f"counting choice: {name}"))
 
 
 def _numbers(name: str, values: Any, own: Declarations) -> Values:

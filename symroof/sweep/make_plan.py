@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from symroof.cases.binding import MOST_CASES, Binding, bindings
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import MOST_CASES, bound_cases
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.cases.selection import Selection
+from symroof.cases.request import Request
 from symroof.cases.spec_values import ROLE_INPUT, dimension
 from symroof.errors import InputError, Problem
 from symroof.formula.text import text
@@ -19,33 +19,33 @@ from symroof.specs.input_values import Setting
 from symroof.sweep.axes import Axis, choosing, numeric
 from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
-from symroof.sweep.requested import asked, known_in
+from symroof.sweep.sweep_quantities import asked, known_in
 from symroof.theory.declarations import Declarations
 from symroof.theory.switches import expand_detail
 
 MOST_POINTS = 10**10
 
 
-def _usual(selection: Selection) -> list[str] | None:
+def _usual(request: Request) -> list[str] | None:
     """The quantities of a theory of one's own alone; None for the usual ones of a model on a device."""
-    alone = selection.own.inputs and not selection.models and not selection.hardware
-    return [quantity.name for quantity in selection.own.quantities] if alone else None
+    alone = request.own.inputs and not request.models and not request.hardware
+    return [quantity.name for quantity in request.own.quantities] if alone else None
 
 
-def plan(selection: Selection, over: Sequence[Axis], quantities: Iterable[str] | None = None, title: str | None = None) -> Plan:
-    """The plan of a sweep: the axes of ``over``, and every list in the selection that they do not name.
+def plan(request: Request, over: Sequence[Axis], quantities: Iterable[str] | None = None, title: str | None = None) -> Plan:
+    """The plan of a sweep: the axes of ``over``, and every list in the request that they do not name.
 
     Raises:
         InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
             that has no value anywhere.
     """
-    named = asked(quantities, selection.own) if quantities is not None else _usual(selection)
-    axes = [*over, *listed(selection, {axis.name for axis in over})]
+    named = asked(quantities, request.own) if quantities is not None else _usual(request)
+    axes = [*over, *listed(request, {axis.name for axis in over})]
     axes.sort(key=lambda axis: not axis.labelled)
     if not axes:
         raise InputError(Problem("sweep", "nothing to sweep over", hint="--over batch=1:512, or a list in the study"))
     within_limits(axes)
-    cases = tuple(_cases(selection, axes))
+    cases = tuple(_cases(request, axes))
     known = known_in(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
     computed = known.quantities
     heading = title or f"{', '.join(computed[:4])}{' ...' if len(computed) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
@@ -66,14 +66,14 @@ def within_limits(axes: Sequence[Axis]) -> None:
         raise InputError(Problem("sweep", f"labels multiply to {cases:,} cases; at most {MOST_CASES:,} are computed", hint="give fewer values"))
 
 
-def listed(selection: Selection, named: set[str]) -> list[Axis]:
+def listed(request: Request, named: set[str]) -> list[Axis]:
     """The lists of a study that no axis names, as axes."""
-    lists = {"model": selection.models, "hardware": selection.hardware}
+    lists = {"model": request.models, "hardware": request.hardware}
     axes = [axis_of(name, members) for name, members in lists.items() if len(members) > 1]
-    for role, texts in selection.precision.items():
+    for role, texts in request.precision.items():
         if len(texts) > 1:
-            axes.append(choosing(role, {name: Selection(precision={role: (name,)}) for name in texts}))
-    axes += [_listed_values(name, settings, selection.own) for name, settings in selection.values.items() if len(settings) > 1]
+            axes.append(choosing(role, {name: Request(precision={role: (name,)}) for name in texts}))
+    axes += [_listed_values(name, settings, request.own) for name, settings in request.values.items() if len(settings) > 1]
     return [each for each in axes if each.name not in named]
 
 
@@ -81,22 +81,22 @@ def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) ->
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
     if all(isinstance(setting, Num) for setting in settings):
         return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))), own)
-    return choosing(name, {s.text if isinstance(s, Span) else text(s): Selection(values={name: (s,)}) for s in settings})
+    return choosing(name, {s.text if isinstance(s, Span) else text(s): Request(values={name: (s,)}) for s in settings})
 
 
-def _cases(selection: Selection, axes: Sequence[Axis]) -> Iterator[Answers]:
+def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
     """One case for every combination of labels, in order; the numeric axes stand at their last values."""
-    numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name, selection.own)),) for axis in axes if not axis.labelled}
+    numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name, request.own)),) for axis in axes if not axis.labelled}
     precisions = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}  # a width by number would hide the one by name
-    weaker = replace(selection, values={name: value for name, value in selection.values.items() if name not in precisions})
+    weaker = replace(request, values={name: value for name, value in request.values.items() if name not in precisions})
     labelled = [axis for axis in axes if axis.labelled]
     for choices in itertools.product(*(axis.choices for axis in labelled)):
-        yield Answers(_bound(_together(choices, numeric).over(weaker)))
+        yield _bound(_together(choices, numeric).over(weaker))
 
 
-def _together(choices: Iterable[Selection], numeric: Mapping[str, tuple[Setting, ...]]) -> Selection:
+def _together(choices: Iterable[Request], numeric: Mapping[str, tuple[Setting, ...]]) -> Request:
     """The choices of several axes as one; switches last, so that one named beside ``detail`` wins."""
-    made = Selection(values=numeric)
+    made = Request(values=numeric)
     switches: dict[str, str] = {}
     for choice in choices:
         switches |= choice.assume
@@ -105,16 +105,16 @@ def _together(choices: Iterable[Selection], numeric: Mapping[str, tuple[Setting,
     return replace(made, assume=assume, origin=dict.fromkeys([*made.values, *made.precision, *assume], "axis"))
 
 
-def _bound(selection: Selection) -> Binding:
-    bound = list(itertools.islice(bindings(selection), 2))
+def _bound(request: Request) -> BoundCase:
+    bound = list(itertools.islice(bound_cases(request), 2))
     if len(bound) > 1:
         raise InputError(Problem("sweep", "the preset lists several values for one input", hint="name the input with --over"))
     return bound[0]
 
 
-def _middles(cases: Sequence[Answers]) -> list[str]:
+def _middles(cases: Sequence[BoundCase]) -> list[str]:
     """Ranged inputs stand at their middles on a grid, or where evidence expects them."""
-    spans = {name: (case, given.setting) for case in cases for name, given in case.binding.given.items() if isinstance(given.setting, Span)}
+    spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, Span)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {
         name: "is given as {}: evaluated at its middle," if span.expected is None else "is measured as {}: evaluated at the expected"

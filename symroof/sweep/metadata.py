@@ -9,7 +9,7 @@ from symroof.analysis.verdict import basis_lines, published_mismatch
 from symroof.cases.quantity_result import Input
 from symroof.sweep.axes import Axis
 from symroof.sweep.plan import TRUTH, Plan, Variable
-from symroof.sweep.requested import FITS
+from symroof.sweep.sweep_quantities import FITS
 from symroof.theory.switches import SWITCHES
 from symroof.version import __version__
 
@@ -43,16 +43,16 @@ def axis_attributes(axis: Axis) -> dict[str, str]:
 
 def named(plan: Plan, kind: str) -> list[str]:
     """The models or devices of the sweep, each once."""
-    specs = (getattr(case.binding, kind) for case in plan.cases)
+    specs = (getattr(case, kind) for case in plan.cases)
     return list(dict.fromkeys(spec.name for spec in specs if spec))
 
 
 def assumptions(plan: Plan) -> dict[str, Any]:
     """Every switch with its value (a list where it varies) and whether it is the default; a theory of one's own alone has none."""
     switches = {}
-    for switch in () if plan.cases[0].apart else SWITCHES:
-        values = list(dict.fromkeys(case.binding.assumptions[switch] for case in plan.cases))
-        defaulted = all(case.binding.assumptions.defaulted(switch) for case in plan.cases)
+    for switch in () if plan.cases[0].theory_only else SWITCHES:
+        values = list(dict.fromkeys(case.assumptions[switch] for case in plan.cases))
+        defaulted = all(case.assumptions.defaulted(switch) for case in plan.cases)
         switches[switch] = {"value": values[0] if len(values) == 1 else values, "defaulted": defaulted}
     return switches
 
@@ -95,7 +95,7 @@ def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     lines += [*plan.notes, *without(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
-        lines += [*case.binding.warnings, *([published] if published else [])]
+        lines += [*case.warnings, *([published] if published else [])]
     return list(dict.fromkeys(lines))
 
 

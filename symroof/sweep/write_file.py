@@ -17,8 +17,8 @@ from symroof.sweep.partial_files import Parts, alone, remove
 from symroof.sweep.plan import Plan
 
 FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    ".csv": ("comma_separated", "write_csv", ()),
-    ".parquet": ("table_files", "write_parquet", ("pyarrow",)),
+    ".csv": ("csv_file", "write_csv", ()),
+    ".parquet": ("parquet_file", "write_parquet", ("pyarrow",)),
     ".nc": ("array_files", "write_netcdf", ("xarray", "netCDF4")),
     ".zarr": ("array_files", "write_zarr", ("xarray", "zarr")),
 }

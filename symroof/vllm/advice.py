@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, target_checks, target_warnings
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
@@ -55,7 +55,7 @@ class Review:
     """
 
     served: Served
-    at_work: Answers
+    at_work: BoundCase
     facts: dict[str, Result]
     limits: list[Limit]
     advice: list[Advice]
@@ -66,7 +66,7 @@ class Review:
     doubts: list[str] = field(default_factory=list)
     in_time: bool = False
 
-    def case_of(self, name: str) -> Answers:
+    def case_of(self, name: str) -> BoundCase:
         """The case that a fact is of."""
         return self.at_work if name in AT_WORK else self.served.study.first
 
@@ -96,12 +96,12 @@ def _at_work(study: Study) -> Study:
 
 def _copies(study: Study) -> tuple[int, int] | None:
     """Copies that bear the arrival rate within the TTFT target, at the slow end of the efficiencies and as expected: at a load of 1 the queue already grows."""
-    if "arrival_rate" not in study.first.binding.given or study.first.get("load") is None:
+    if "arrival_rate" not in study.first.given or study.first.get("load") is None:
         return None
     return _bearing(study, lambda answers: answers.slow_end), _bearing(study, lambda answers: answers)
 
 
-def _bearing(study: Study, end: Callable[[Answers], Answers]) -> int:
+def _bearing(study: Study, end: Callable[[BoundCase], BoundCase]) -> int:
     """The least number of copies that keeps up and, where more help, reads prompts in time."""
     own = end(study.first).case
     least = math.floor(own.value("load") * own.value("dp")) + 1
@@ -109,7 +109,7 @@ def _bearing(study: Study, end: Callable[[Answers], Answers]) -> int:
     return next((copies for copies in tried if not _late_prompts(end(with_values(study, dp=copies).first))), least)
 
 
-def _late_prompts(answers: Answers) -> bool:
+def _late_prompts(answers: BoundCase) -> bool:
     """Whether the mean first token, the wait for it included, misses its target, if there is one."""
     ttft = answers.get("loaded_ttft")
     return "ttft" in answers.targets and (ttft is None or Fraction(ttft.value) > answers.targets["ttft"])
@@ -117,7 +117,7 @@ def _late_prompts(answers: Answers) -> bool:
 
 def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
     """Flags in the order in which one decides the next: devices, format of the cache, batch, budget; and the case with all of them."""
-    if served.study.first.binding.hardware is None and "mem_capacity" not in served.study.first.binding.given:
+    if served.study.first.hardware is None and "mem_capacity" not in served.study.first.given:
         return [], ["no command line is recommended without a device: give --hardware"], served.study
     group, study = _devices(served)
     if group is None:
@@ -133,7 +133,7 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
     """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
     study = served.study
     lone = _unqueued(with_values(study, batch=1))
-    names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGET_SYMBOLS[name] in study.first.binding.given)]
+    names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGET_SYMBOLS[name] in study.first.given)]
     limits = [limit for name in names if (limit := solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
     start = int(study.first.case.value("tp"))
@@ -151,12 +151,12 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
 
 def _unqueued(study: Study) -> Study:
     """The same case without arrivals: how many copies bear them is decided last."""
-    made, own = Study(), study.chosen
+    made, own = Study(), study.request
     made.select(replace(own, values={name: values for name, values in own.values.items() if name != "arrival_rate"}))
     return made
 
 
-def _serves(answers: Answers) -> bool:
+def _serves(answers: BoundCase) -> bool:
     """Whether the weights and one request fit, and its latency targets are met: what one request alone costs decides nothing."""
     return not answers.does_not_fit and all(check.met for check in target_checks(answers) if check.name in ISOLATED_METRICS)
 
@@ -225,7 +225,7 @@ def _budget(study: Study) -> tuple[Advice, Study]:
     limits = chunk_limits(study)
     batch = own_requests(study, int(study.first.case.value("batch")))
     by_name = {limit.name: limit.value for limit in limits}
-    prompt = int(study.first.case.value("prompt")) if "prompt" in study.first.binding.given else 0
+    prompt = int(study.first.case.value("prompt")) if "prompt" in study.first.given else 0
     if by_name.get("max_chunk_itl"):
         chunk, why = by_name["max_chunk_itl"], "the largest chunk within the ITL target at the last step"
     elif by_name.get("free_chunk"):

@@ -7,8 +7,7 @@ from typing import Any
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.study import Study
-from symroof.cases.request import selection
-from symroof.cases.selection import RECOMMENDED
+from symroof.cases.request import RECOMMENDED, request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.theory.thresholds import THRESHOLDS
@@ -38,7 +37,7 @@ class Limit:
 def solved(study: Study, name: str, unknown: str, means: str = "") -> Limit | None:
     """A threshold as a limit; None where an input that it needs has no value."""
     try:
-        solution = study.first.solved.get((name, unknown)) or study.solve(name, unknown)
+        solution = study.first.memo.solved.get((name, unknown)) or study.solve(name, unknown)
     except (InputError, NoValue):
         return None
     if solution.missing:
@@ -54,7 +53,7 @@ def solved(study: Study, name: str, unknown: str, means: str = "") -> Limit | No
 def batch_limits(study: Study) -> list[Limit]:
     """What bounds the batch: memory, the ITL target with and without the prompts it has to read, the ridge."""
     limits = [solved(study, "max_batch_memory", "batch"), solved(study, "batch_to_ridge", "batch")]
-    inputs = study.first.binding.given
+    inputs = study.first.given
     if "itl_target" in inputs:
         limits.append(solved(study, "max_batch_itl", "batch"))
         if "output" in inputs and "prompt" in inputs:
@@ -67,7 +66,7 @@ def batch_limits(study: Study) -> list[Limit]:
 def chunk_limits(study: Study) -> list[Limit]:
     """What bounds the chunk beside a full batch at its last step, the prompt nearly read."""
     late = _late(study)
-    limits = [solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.binding.given else None, solved(late, "free_chunk", "chunk")]
+    limits = [solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None, solved(late, "free_chunk", "chunk")]
     return [limit for limit in limits if limit]
 
 
@@ -75,7 +74,7 @@ def _late(study: Study) -> Study:
     """The dearest step: every request at its last token, the chunk behind the whole prompt."""
     case = study.first.case
     values = {"context": case.value("peak_context")} if study.first.get("peak_context") else {}
-    if "prompt" in study.first.binding.given:
+    if "prompt" in study.first.given:
         values["chunk_past"] = Fraction(math.floor(case.value("prompt")))  # of a range the whole number below its middle
     return with_values(study, **values)
 
@@ -83,7 +82,7 @@ def _late(study: Study) -> Study:
 def with_values(study: Study, **values: Any) -> Study:
     """The same case with some values chosen otherwise."""
     made = Study()
-    made.select(selection(origin=RECOMMENDED, **values).over(study.chosen))
+    made.select(request_of(origin=RECOMMENDED, **values).over(study.request))
     return made
 
 

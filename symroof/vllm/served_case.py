@@ -6,9 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.decisions import ENGINE_SHARE
-from symroof.cases.request import selection
-from symroof.cases.selection import VLLM_LINE, Selection
+from symroof.cases.decision_defaults import ENGINE_SHARE
+from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.cases.spec_values import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -55,7 +54,7 @@ class Served:
         return written is None or bool(written.value)
 
 
-def served(line: Line, chosen: Selection) -> Served:
+def served(line: Line, chosen: Request) -> Served:
     """The case of a line; ``chosen`` (device, workload, targets, anything of symroof's own) wins over it.
 
     Raises:
@@ -68,15 +67,15 @@ def served(line: Line, chosen: Selection) -> Served:
     values: dict[str, Any] = {}
     values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | speculation(line, flags)
     longest = _longest(line, flags, spec)
-    laid = selection(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values).over(Selection(efficiency="measured"))
+    laid = request_of(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values).over(Request(efficiency="measured"))
     study = Study()
     study.select(chosen.over(laid))
-    workload: dict[str, Any] = {} if "prompt" in study.first.binding.given or longest is None else {"prompt": longest}
-    study.select(chosen.over(laid.over(selection(origin=ORIGIN, **workload))))
+    workload: dict[str, Any] = {} if "prompt" in study.first.given or longest is None else {"prompt": longest}
+    study.select(chosen.over(laid.over(request_of(origin=ORIGIN, **workload))))
     batch, budget = _step(line, flags, study)
     own = own_requests(study, batch)
     chunk: dict[str, Any] = {"chunk": budget - own} if budget > own else {}
-    study.select(chosen.over(laid.over(selection(origin=ORIGIN, batch=batch, **chunk, **workload))))
+    study.select(chosen.over(laid.over(request_of(origin=ORIGIN, batch=batch, **chunk, **workload))))
     _switches(line, flags)
     made = Served(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, [])
     made.warnings += _warnings(made, bool(workload))
@@ -171,8 +170,8 @@ def _longest(line: Line, flags: list[FlagNote], spec: ModelSpec) -> int | None:
 
 def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
     """Requests and tokens of one step; vLLM's defaults go by the memory of the device (and an A100 is among the small)."""
-    inputs = study.first.binding.given
-    device = study.first.binding.hardware
+    inputs = study.first.given
+    device = study.first.hardware
     capacity = study.first.case.value("mem_capacity") if "mem_capacity" in inputs else Fraction(0)
     large = capacity >= LARGE_MEMORY and not (device and device.name.startswith("a100"))
     ranks = int(study.first.case.value("attention_dp"))
@@ -225,7 +224,7 @@ def _switches(line: Line, flags: list[FlagNote]) -> None:
 def _warnings(made: Served, assumed: bool) -> list[str]:
     """What the numbers leave out, and what the line does not say."""
     warnings = []
-    inputs = made.study.first.binding.given
+    inputs = made.study.first.given
     if assumed:
         warnings.append(f"no workload is given: every request is taken to be of the longest length, {made.longest:,} tokens; give --prompt and --output")
     sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in inputs]

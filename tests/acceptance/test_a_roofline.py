@@ -140,7 +140,7 @@ def test_1987_of_the_essay_is_rejected(precision):
 def test_a_precision_fallback_is_a_warning():
     """Hopper has no INT4 tensor rate: two 4-bit operands compute at 16 bits, and the case says so."""
     study = Study(**H100, weights="int4", activations="int4")
-    assert any("int4" in warning for warning in study.bound.warnings)
+    assert any("int4" in warning for warning in study.first.warnings)
     agree(study.exact("peak_flops"), "989.4 TFLOP/s")
 
 

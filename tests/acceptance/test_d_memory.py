@@ -158,7 +158,7 @@ def test_ledger_lists_what_defaults_to_nothing():
     assert reserve.result.value == 0
     for name in ("step_overhead", "layer_overhead", "queue_time", "mfu", "mbu"):
         assert study.first.inputs(("ttft", "itl"))[name].defaulted
-    assert study.bound.assumptions.defaulted("activations")
+    assert study.first.assumptions.defaulted("activations")
 
 
 def test_activations_are_counted_once_in_and_once_out():

@@ -169,7 +169,7 @@ OF_VERDICTS = {
         Insert(
             "symroof/sweep/tabbed.py",
             '"""A sweep with tabs between its columns."""\n\n'
-            "from symroof.sweep.comma_separated import _columns\n\n\n"
+            "from symroof.sweep.csv_file import _columns\n\n\n"
             "def write_tabs(grid, path, told, filled):\n"
             '    with path.open("w", encoding="utf-8") as stream:\n'
             '        stream.write("\\t".join([*grid.plan.dims, *grid.plan.quantities]) + "\\n")\n'

@@ -155,7 +155,7 @@ def without_numbers(model, name):
 
 def pieces_hold(symbolic, solution, study, label):
     """Whether the answer in symbols was asked; it has to be the number of a case that is put in."""
-    if symbolic is None or (symbolic.unknown == "tp" and study.bound.hardware.name != "h100-sxm"):
+    if symbolic is None or (symbolic.unknown == "tp" and study.first.hardware.name != "h100-sxm"):
         return False
     assert sympy.Symbol(symbolic.unknown) not in {sympy.Symbol(free.name) for free in symbolic.sympy.free_symbols}, label
     values = study.values()
@@ -189,7 +189,7 @@ def random_answer(seed):
     tally = Tally()
     if solution.value is not None:
         count(solution, study, tally, label)
-    laid_out = unknown == "tp" or study.exact("tp") != 1 or "context" in study.bound.given  # one device, and the context that follows from the prompt
+    laid_out = unknown == "tp" or study.exact("tp") != 1 or "context" in study.first.given  # one device, and the context that follows from the prompt
     pieces = None if laid_out else _in_symbols(study, equation, unknown)
     held = pieces is not None and pieces_hold(pieces, solution, study, label)
     return ("closed" if tally.closed else "numeric" if tally.numeric else "never") + (" and in symbols" if held else "")
@@ -203,7 +203,7 @@ def random_answers(count):
 
 def _in_symbols(study, equation, unknown):
     try:
-        solution = sr.Study(study.bound.model.name, assume=dict(study.bound.assumptions.values)).solve(equation, unknown)
+        solution = sr.Study(study.first.model.name, assume=dict(study.first.assumptions.values)).solve(equation, unknown)
     except InputError:
         return None
     return solution if solution.symbolic and solution.sympy is not None else None

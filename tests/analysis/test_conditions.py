@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.conditions import times_compared
+from symroof.analysis.readable_conditions import times_compared
 from symroof.api import Study
 from symroof.formula.text import text
 

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from symroof.analysis.corners import at_corners, by_closed_form, crossings_in, gone_to, spread
-from symroof.analysis.posed import Posed
+from symroof.analysis.numeric_equation import Posed
 from symroof.analysis.solution import ABOVE, BELOW, trees
 from symroof.analysis.solve import solve
 from symroof.api import Study
@@ -134,14 +134,14 @@ def test_corners_by_hand(label):
 def test_crossings_of_one_solution_are_looked_for_once():
     solution = solve("itl = 16 ms", Study(**ROOFS, mbu="0.5..0.8").first, "batch")
     assert at_corners(solution) is at_corners(solution)
-    assert at_corners(solve("itl = 17 ms", solution.answers, "batch"))[1] == (850,)
-    assert crossings_in(solution, solution.answers.case.changed({"mbu": Fraction(7, 10)})) == (800,)
-    assert by_closed_form(solution, solution.answers.case.changed({"mbu": Fraction(1, 2)})) is None
+    assert at_corners(solve("itl = 17 ms", solution.bound_case, "batch"))[1] == (850,)
+    assert crossings_in(solution, solution.bound_case.case.changed({"mbu": Fraction(7, 10)})) == (800,)
+    assert by_closed_form(solution, solution.bound_case.case.changed({"mbu": Fraction(1, 2)})) is None
 
 
 @pytest.mark.parametrize(("n", "crossing"), [("9", "6"), ("4", "1"), ("7/2", "1/2"), ("4 - 1/1000", "999/1000"), ("3", None), ("2", None)])
 def test_a_closed_form_gives_any_crossing_above_nothing(n, crossing):
     """``batch = n - 3``."""
     solution = solve("batch = gemm_n - 3", Study(gemm_n=7, prompt=100).first, "batch")
-    at = solution.answers.case.changed({"gemm_n": evaluate(parse(n), {})})
+    at = solution.bound_case.case.changed({"gemm_n": evaluate(parse(n), {})})
     assert by_closed_form(solution, at) == (None if crossing is None else Fraction(crossing))

@@ -77,7 +77,7 @@ def test_every_limit_is_where_the_quantity_goes(numbers):
     at = moved(case)
     for derivation in numbers:
         quantity = derivation.name
-        assert derivation.answers.case is case
+        assert derivation.bound_case.case is case
         for limit in derivation.limits:
             x = LONG if limit.symbol.name == "output" else CLOSE if limit.to == 0 else FAR
             there, near = at(limit.symbol.name, x), Fraction(1, 10**4 if x == LONG else 10**9)
@@ -100,7 +100,7 @@ def test_every_elasticity_is_a_central_difference(numbers):
     at = moved(case)
     for derivation in numbers:
         quantity = derivation.name
-        assert derivation.answers.case is case
+        assert derivation.bound_case.case is case
         for result in derivation.elasticities:
             name, h = result.symbol.name, Fraction(1, 10**7)
             above, below = (at(name, case.value(name) * (1 + s * h)).value(quantity) for s in (1, -1))

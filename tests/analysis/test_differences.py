@@ -50,7 +50,7 @@ CHANGES = [  # what both cases have beside the base, what the second has -> kind
 
 @pytest.mark.parametrize(("first", "second", "expected"), CHANGES)
 def test_the_changes_from_one_case_to_another(first, second, expected):
-    a, b = Study(**{**BASE, **first}).bound, Study(**{**BASE, **second}).bound
+    a, b = Study(**{**BASE, **first}).first, Study(**{**BASE, **second}).first
     made = differences(a, b)
     assert [(change.kind, change.name, change.before, change.after) for change in made] == expected
     for change in made:
@@ -61,16 +61,16 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
 
 
 def test_names_of_ones_own_come_first():
-    plain, own = Study(**BASE).bound, Study(**BASE, batch=2).define("mine", "2*batch").bound
+    plain, own = Study(**BASE).first, Study(**BASE, batch=2).define("mine", "2*batch").first
     there, back = differences(plain, own), differences(own, plain)
     assert [(change.name, change.before, change.after) for change in there] == [("names of its own", "none", "mine"), ("batch", "1 request", "2 requests")]
     assert [(change.name, change.before, change.after) for change in back] == [("names of its own", "mine", "none"), ("batch", "2 requests", "1 request")]
-    assert there[0].applied(plain).selection.own.known == own.selection.own.known
+    assert there[0].applied(plain).selection.own.known == own.request.own.known
 
 
 def test_what_a_tool_gets_wrong_stands_at_the_change_that_does_it():
     """GenZ takes gigabytes for gibibytes, and has its own reasons elsewhere; no other change has a remark."""
-    made = differences(Study(**BASE).bound, Study(**BASE, preset="genz").bound)
+    made = differences(Study(**BASE).first, Study(**BASE, preset="genz").first)
     slips = {change.name: change.slip for change in made if change.slip}
     wrong = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
     assert (slips["mem_bandwidth"], slips["link_bandwidth"]) == (wrong, wrong)
@@ -81,7 +81,7 @@ def test_what_a_tool_gets_wrong_stands_at_the_change_that_does_it():
 @pytest.mark.parametrize("preset", ["llm-analysis", "llm-viewer", "genz", "tutorial-mlsysim"])
 def test_the_changes_to_a_tool_end_at_its_numbers(preset):
     """Its terms one by one, its choices, its inputs: all applied, the case is the tool's; its last change of each formula is the tool's own."""
-    case, tool = Study(**BASE, output=20).bound, Study(**BASE, output=20, preset=preset).bound
+    case, tool = Study(**BASE, output=20).first, Study(**BASE, output=20, preset=preset).first
     made = differences(case, tool)
     assert len({change.name for change in made}) == len(made)
     for change in made:
@@ -92,7 +92,7 @@ def test_the_changes_to_a_tool_end_at_its_numbers(preset):
 
 
 def test_a_plain_value_of_a_formula_that_a_tool_adds_terms_to_is_one_change():
-    one, other = Study(**BASE, itl="1 s").bound, Study(**BASE, preset="llm-analysis").bound
+    one, other = Study(**BASE, itl="1 s").first, Study(**BASE, preset="llm-analysis").first
     changes = [change for change in differences(one, other) if change.name.startswith("itl")]
     assert [(change.name, change.before) for change in changes] == [("itl", "1 s")]
     back = [change for change in differences(other, one) if change.name.startswith("itl")]

@@ -2,8 +2,7 @@
 
 import pytest
 
-from symroof.analysis.kinds_of_requests import kinds_apart
-from symroof.analysis.verdict import case_warnings
+from symroof.analysis.verdict import case_warnings, kinds_apart
 from symroof.api import Study
 
 CASE = {

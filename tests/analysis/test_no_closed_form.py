@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.searched import implicit
+from symroof.analysis.implicit_quantities import implicit
 from symroof.api import Study
 from symroof.formula.text import text
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import symroof as sr
-from symroof.analysis.number import Number
 from symroof.api import Study
+from symroof.cases.quantity_result import Number
 from symroof.theory.sympy_input import known
 
 STUDIES = Path(__file__).resolve().parents[2] / "specs" / "studies"
@@ -99,7 +99,7 @@ def test_a_number_keeps_its_result():
 
 def test_lists_make_cases_and_plain_questions_go_to_the_first():
     several = sr.Study("llama-3-8b", ["h100-sxm", "h200"], prompt=1024, batch=[1, 8])
-    assert [(case.binding.hardware.name, int(case.case.value("batch"))) for case in several.cases] == [
+    assert [(case.hardware.name, int(case.case.value("batch"))) for case in several.cases] == [
         ("h100-sxm", 1),
         ("h100-sxm", 8),
         ("h200", 1),

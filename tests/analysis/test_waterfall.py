@@ -64,7 +64,7 @@ def test_a_later_difference_works_on_what_the_earlier_ones_made():
 
 
 def test_definitions_come_first_then_choices_then_inputs():
-    kinds = [change.kind for change in differences(sr.Study(**PLAIN).bound, sr.Study(**PLAIN, preset="tutorial-mlsysim").bound)]
+    kinds = [change.kind for change in differences(sr.Study(**PLAIN).first, sr.Study(**PLAIN, preset="tutorial-mlsysim").first)]
     assert kinds == sorted(kinds, key=("definition", "switch", "input").index)
     assert set(kinds) == {"definition", "switch", "input"}
 

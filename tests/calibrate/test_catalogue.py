@@ -162,7 +162,7 @@ def test_given_numbers_win_one_by_one():
 
 
 def test_links_count_where_there_are_several_devices():
-    one, two = (sr.Study("llama-3-8b", "h100-sxm", prompt=512, tp=tp, efficiency="measured").bound.given for tp in (1, 2))
+    one, two = (sr.Study("llama-3-8b", "h100-sxm", prompt=512, tp=tp, efficiency="measured").first.given for tp in (1, 2))
     assert "link_share" not in one
     assert float(two["link_share"].setting.expected) < 1
 
@@ -203,7 +203,7 @@ def test_the_engine_chooses_among_the_measured(engine, more):
 
 def test_a_device_that_was_never_measured_says_so():
     study = sr.Study("llama-3-8b", "m3-max", prompt=512, efficiency="measured", engine="compiled")
-    assert any("nothing was measured for mfu of compiled engines" in warning for warning in study.bound.warnings)
+    assert any("nothing was measured for mfu of compiled engines" in warning for warning in study.first.warnings)
     general = next(e for e in shipped().efficiencies if (e.input, e.family) == ("mfu", "all"))
     assert shipped().chosen("mfu", "optical", "eager") == (general, shipped().chosen("mfu", "optical", "eager")[1])
     assert "of all devices" in shipped().chosen("mfu", "optical", "eager")[1]
@@ -258,8 +258,8 @@ def test_the_first_lines_say_what_a_time_rests_on(command, words, line, capsys):
 
 
 def test_the_line_wins_over_the_study(tmp_path):
-    from symroof.cases.request import selection
+    from symroof.cases.request import request_of
 
     path = tmp_path / "study.yaml"
     path.write_text(STUDY + "measured\n", encoding="utf-8")
-    assert sr.Study.load(path, selection(efficiency="peak")).exact("mbu") == 1
+    assert sr.Study.load(path, request_of(efficiency="peak")).exact("mbu") == 1

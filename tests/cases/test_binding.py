@@ -5,10 +5,8 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.cases.binding import bindings
-from symroof.cases.case_results import Answers
-from symroof.cases.request import selection
-from symroof.cases.selection import Selection
+from symroof.cases.bind_cases import bound_cases, variant
+from symroof.cases.request import Request, request_of
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.specs.fields import Span
@@ -17,47 +15,47 @@ PRESET = "tutorial-mlsysim"
 
 
 def bound(**chosen):
-    """The one binding of a selection."""
-    (result,) = bindings(selection(**chosen))
+    """The one case of a request."""
+    (result,) = bound_cases(request_of(**chosen))
     return result
 
 
-def value(binding, name):
-    return Answers(binding).result(name).value
+def value(bound_case, name):
+    return bound_case.result(name).value
 
 
 # --------------------------------------------------------------------------------------------------- combinations
 
 
 def test_combinations_come_in_written_order():
-    result = list(bindings(selection(["llama-3-8b", "llama-3.2-1b"], ["h200", "h100-sxm"], weights=["fp16", "fp8"], batch=[8, 1])))
+    result = list(bound_cases(request_of(["llama-3-8b", "llama-3.2-1b"], ["h200", "h100-sxm"], weights=["fp16", "fp8"], batch=[8, 1])))
     seen = [(b.model.name, b.hardware.name, b.precisions["weights"], int(value(b, "batch"))) for b in result]
     assert seen == [(m, h, w, n) for m in ("llama-3-8b", "llama-3.2-1b") for h in ("h200", "h100-sxm") for w in ("fp16", "fp8") for n in (8, 1)]
 
 
 def test_what_varies_is_remembered():
-    result = list(bindings(selection("llama-3-8b", "h100-sxm", batch=[1, 8], prompt=64)))
+    result = list(bound_cases(request_of("llama-3-8b", "h100-sxm", batch=[1, 8], prompt=64)))
     assert [dict(b.varied) for b in result] == [{"batch": "1"}, {"batch": "8"}]
 
 
 def test_nothing_chosen_is_one_empty_case():
-    (result,) = bindings(Selection())
+    (result,) = bound_cases(Request())
     assert (result.model, result.hardware) == (None, None)
 
 
 def test_unknown_names_are_input_errors():
     for chosen in ({"model": "llama-3-9b"}, {"hardware": "h100-smx"}, {"preset": "tutorial"}):
         with pytest.raises(InputError, match=r"no such|did you mean|there are"):
-            list(bindings(selection(**chosen)))
+            list(bound_cases(request_of(**chosen)))
 
 
 # ----------------------------------------------------------------------------------------------------- precedence
 
 
 def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
-    weak = selection("llama-3-8b", "h100-sxm", assume={"attention": "full", "logits": "all"}, weights="fp16", kv="fp16", batch=1, prompt=10, origin="study")
-    strong = selection(hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line")
-    (result,) = bindings(strong.over(weak))
+    weak = request_of("llama-3-8b", "h100-sxm", assume={"attention": "full", "logits": "all"}, weights="fp16", kv="fp16", batch=1, prompt=10, origin="study")
+    strong = request_of(hardware="h200", assume={"attention": "causal"}, kv="fp8", batch=4, origin="command line")
+    (result,) = bound_cases(strong.over(weak))
     assert (result.model.name, result.hardware.name) == ("llama-3-8b", "h200")
     assert (result.precisions["weights"], result.precisions["kv"]) == ("fp16", "fp8")
     assert (result.assumptions["attention"], result.assumptions["logits"]) == ("causal", "all")
@@ -66,7 +64,7 @@ def test_a_stronger_selection_is_laid_over_a_weaker_one_name_by_name():
 
 
 def test_laying_over_changes_neither():
-    weak, strong = selection(batch=1, prompt=10), selection(batch=4)
+    weak, strong = request_of(batch=1, prompt=10), request_of(batch=4)
     strong.over(weak)
     assert weak.values["batch"] == (Num(Fraction(1), weak.values["batch"][0].dimension),)
     assert "prompt" not in strong.values
@@ -96,7 +94,7 @@ def test_a_preset_is_stronger_than_the_specs_and_weaker_than_the_request():
 
 
 def test_what_a_preset_says_of_one_device_stays_with_it():
-    result = {b.hardware.name: value(b, "prefill_overhead") for b in bindings(selection("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET))}
+    result = {b.hardware.name: value(b, "prefill_overhead") for b in bound_cases(request_of("llama-3-8b", ["h100-sxm", "t4"], prompt=128, preset=PRESET))}
     assert result == {"h100-sxm": Fraction(1, 10**5), "t4": Fraction(3, 10**5)}
 
 
@@ -107,7 +105,7 @@ def test_sixteen_bits_are_the_default_and_marked_as_such():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128)
     assert set(result.precisions.values()) == {"fp16"}
     assert not {"weight_bytes_per_param", "kv_bytes_per_element", "act_bytes_per_element"} & set(result.given)
-    assert Answers(result).inputs()["weight_bytes_per_param"].defaulted
+    assert result.inputs()["weight_bytes_per_param"].defaulted
 
 
 def test_the_cache_may_follow_the_weights():
@@ -136,13 +134,13 @@ def test_a_device_without_the_precision_widens_and_says_so():
 def test_a_range_stands_at_its_middle_and_keeps_its_ends():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
     assert value(result, "mfu") == Fraction(6, 10)
-    assert result.box() == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
+    assert result.box == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
     assert isinstance(result.given["mfu"].setting, Span)
 
 
 def test_a_range_without_width_is_a_number():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.5")
-    assert result.box() == {}
+    assert result.box == {}
 
 
 @pytest.mark.parametrize(
@@ -154,7 +152,7 @@ def test_a_range_without_width_is_a_number():
     ],
 )
 def test_a_range_takes_units(text, low, high):
-    assert bound(step_overhead=text).box() == {"step_overhead": (low, high)}
+    assert bound(step_overhead=text).box == {"step_overhead": (low, high)}
 
 
 # ------------------------------------------------------------------------------------------------------- warnings
@@ -170,11 +168,11 @@ def test_a_prompt_beyond_the_models_context_is_a_warning():
 
 @pytest.fixture
 def base():
-    return Study("llama-3-8b", "h100-sxm", preset=PRESET, prompt=4096, batch=4, mfu="0.4..0.6", assume={"logits": "all"}).bound
+    return Study("llama-3-8b", "h100-sxm", preset=PRESET, prompt=4096, batch=4, mfu="0.4..0.6", assume={"logits": "all"}).first
 
 
 def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
-    other = base.variant(batch=8)
+    other = variant(base, batch=8)
     assert (value(other, "batch"), value(base, "batch")) == (8, 4)
     unchanged = set(base.given) - {"batch"}
     assert {name: other.given[name].setting for name in unchanged} == {name: base.given[name].setting for name in unchanged}
@@ -183,25 +181,25 @@ def test_a_variant_changes_one_thing_and_keeps_the_rest(base):
         "attention_flops": "off",
         "parameters": "nominal",
     }
-    assert other.box() == base.box()
+    assert other.box == base.box
 
 
 def test_a_variant_on_another_device_takes_all_its_numbers(base):
-    other = base.variant(Study("llama-3-8b", "h200", prompt=1).bound)
+    other = variant(base, on=Study("llama-3-8b", "h200", prompt=1).first)
     assert other.hardware.name == "h200"
     assert value(other, "mem_bandwidth") == 4_800_000_000_000
     assert value(other, "mem_capacity") == 141 * 10**9
 
 
 def test_a_variant_in_another_precision(base):
-    other = base.variant(weights="int8")
+    other = variant(base, weights="int8")
     assert value(other, "weight_bytes_per_param") == 1
     assert other.precisions["kv"] == "int8"  # by the preset the cache follows the weights
 
 
 def test_a_variant_of_one_combination_stays_in_it():
-    second = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=[64, 128], batch=2).cases[3].binding
-    other = second.variant(batch=3)
+    second = Study("llama-3-8b", ["h100-sxm", "h200"], prompt=[64, 128], batch=2).cases[3]
+    other = variant(second, batch=3)
     assert (other.hardware.name, value(other, "prompt"), value(other, "batch")) == ("h200", 128, 3)
 
 

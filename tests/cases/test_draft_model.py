@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pytest
 
 import symroof as sr
+from symroof.cases.bind_cases import variant
 from tests.cli import call, good, refused, study_text
 
 F, BETA, M, LINK = 989.4e12, 3.35e12, 81559 * 2**20, 450e9
@@ -109,7 +110,7 @@ def test_values_set_belong_to_the_target_model():
 def test_a_cost_that_is_set_wins_with_a_warning():
     made = study(draft_cost=0.5)
     assert float(made.value("draft_cost")) == 0.5
-    assert any("draft_cost is given" in warning for warning in made.bound.warnings)
+    assert any("draft_cost is given" in warning for warning in made.first.warnings)
 
 
 def test_ranges_and_lists_go_through_the_draft():
@@ -119,11 +120,9 @@ def test_ranges_and_lists_go_through_the_draft():
 
 
 def test_another_device_and_narrower_caches_count_for_both():
-    made = study(batch=8).bound.variant(kv="fp8")
-    from symroof.cases.case_results import Answers
-
+    made = variant(study(batch=8).first, kv="fp8")
     by_hand = 2 * (LARGE.params + SMALL.params) + 8 * 2099 * (LARGE.cache + SMALL.cache) / 2
-    assert float(Answers(made).result("memory_bytes").value) == by_hand
+    assert float(made.result("memory_bytes").value) == by_hand
 
 
 def test_a_range_of_the_reserve_is_refused():

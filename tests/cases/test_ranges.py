@@ -349,7 +349,7 @@ def test_measured_ranges_beside_others_are_looked_at_at_their_corners():
     """Eight axes are too many to search, but six have one common widening. Brute force: each prompt and batch at each of its four corners; two chunks
     of 1,024 end among the prompts."""
     answers = Study("llama-3-8b", "h100-sxm", tp=2, prompt="2040..2056", output=64, batch="5..8", chunk=1024, efficiency="measured").first
-    corners, box = answers.binding.measured_corners(), answers.binding.box()
+    corners, box = answers.measured_corners, answers.box
     assert len(box) == 8 and len(corners) == 4 and len(answers.corners) == 16
     places = [
         answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)
@@ -385,7 +385,7 @@ def test_ranges_of_a_case_like_another(label):
     """Its bounds are those of brute force over each prompt, batch and corner."""
     changed, efficiency = LIKE[label]
     answers = Study("llama-3-8b", "h100-sxm", **SERVED | changed, **efficiency).first
-    corners = answers.binding.measured_corners() or [{}]
+    corners = answers.measured_corners or [{}]
     places = [
         answers.case.changed({**corner, "prompt": Fraction(p), "batch": Fraction(b)}) for corner in corners for p in range(2040, 2057) for b in range(5, 9)
     ]
@@ -404,8 +404,8 @@ def test_ranges_of_a_case_like_another(label):
 )
 def test_where_values_stand_in_words(values, words):
     answers = Study("llama-3-8b", "h100-sxm", **{"prompt": 1000, "batch": 4} | values).first
-    assert answers.standing == words
-    low, high = answers.binding.box()["mbu"]
+    assert answers.range_position == words
+    low, high = answers.box["mbu"]
     assert (answers.case.value("mbu") == (low + high) / 2) is ("efficiency" not in values)  # what is measured has an expected value, not a middle
 
 

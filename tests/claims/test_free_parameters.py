@@ -171,10 +171,10 @@ def test_a_plain_time_that_a_formula_adds(unit, terms, text):
 )  # fmt: skip
 def test_which_changes_make_another_formula(sets, given, needed, happens):
     """A switch or a precision that is another; of precisions those alone that the claim sets; a name that the formula needs."""
-    binding = SimpleNamespace(
+    bound_case = SimpleNamespace(
         assumptions={"attention": "causal", "kv_traffic": "on"}, precisions={"weights": given.get("weights", "fp16"), "kv": given.get("kv", "fp16")}
     )
-    sides = SimpleNamespace(answers=SimpleNamespace(binding=binding), claim=SimpleNamespace(given=given), unit="byte")
+    sides = SimpleNamespace(answers=bound_case, claim=SimpleNamespace(given=given), unit="byte")
     search = _Search(SimpleNamespace(sides=sides), 0.0)
     assert search._can_happen(Change("x", sets), frozenset(needed)) is happens
     assert not search._can_happen(Rounded("itl", 2), frozenset(["itl"]))

@@ -69,9 +69,9 @@ def test_sides_that_do_not_go_together(a, b, quantity, message, case):
 
 def test_a_preset_counts_the_other_side_or_the_study_beside(case):
     other = Study("llama-3-8b", "l4", prompt=2048)
-    assert resolved("genz", None, case).chosen.preset == "genz"
-    assert resolved("genz", other, case).chosen.hardware == ("l4",)
-    assert resolved(OWN, None, case).chosen.preset is None
+    assert resolved("genz", None, case).request.preset == "genz"
+    assert resolved("genz", other, case).request.hardware == ("l4",)
+    assert resolved(OWN, None, case).request.preset is None
     assert resolved(case, other, other) is case
     assert case.chosen.preset is None
 
@@ -132,7 +132,7 @@ def test_the_settings_of_a_study_as_a_claim_states_them():
         efficiency="measured",
         engine="eager",
     )
-    assert settings_of(study.chosen) == {
+    assert settings_of(study.request) == {
         "model": "llama-3-8b", "hardware": "h100-sxm", "efficiency": "measured", "engine": "eager", "assume": {"logits": "all"}, "weights": "fp8", "prompt": 128, "batch": 4,
         "mfu": "0.5..0.7", "step_overhead": Fraction(1, 500),
     }  # fmt: skip
@@ -199,16 +199,16 @@ def test_the_quantity_that_a_figure_is(path, quantity):
 
 
 def test_figures_that_are_taken_for_one_another():
-    binding = study_of({"hardware": "h100-sxm"}).first.binding
-    parts = dict(confusable(binding, "mem_bandwidth", "parts"))
+    bound_case = study_of({"hardware": "h100-sxm"}).first
+    parts = dict(confusable(bound_case, "mem_bandwidth", "parts"))
     assert "h100-sxm" not in parts and parts["h200"] == 4800 * 10**9
-    relatives = dict(confusable(binding, "mem_bandwidth", "relatives"))
+    relatives = dict(confusable(bound_case, "mem_bandwidth", "relatives"))
     assert not parts.keys() & relatives.keys()
-    assert {name for name, _ in confusable(binding, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
-        name for name in binding.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
+    assert {name for name, _ in confusable(bound_case, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
+        name for name in bound_case.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
     }  # fmt: skip
-    assert confusable(binding, "peak_flops", "sparse") == (("1978.9 TFLOP/s", 19789 * 10**11),)
-    assert confusable(study_of({"params": 1}).first.binding, "peak_flops", "parts") == ()
-    assert confusable(study_of({"hardware": "v100-sxm2-32gb"}).first.binding, "peak_flops", "sparse") == ()
+    assert confusable(bound_case, "peak_flops", "sparse") == (("1978.9 TFLOP/s", 19789 * 10**11),)
+    assert confusable(study_of({"params": 1}).first, "peak_flops", "parts") == ()
+    assert confusable(study_of({"hardware": "v100-sxm2-32gb"}).first, "peak_flops", "sparse") == ()
     assert family("NVIDIA", "") == ()
     assert {part.architecture.split()[0] for part in family("NVIDIA", "Hopper x")} == {"Hopper"}

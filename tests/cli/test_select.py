@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from symroof.select.as_json import QUANTITIES
+from symroof.select.selection_json import QUANTITIES
 
 from . import ROOT, call, good, process, refused, write_study
 

@@ -17,7 +17,7 @@ from symroof.analysis.compile import compile
 from symroof.analysis.solution import whole
 from symroof.analysis.solve import solve
 from symroof.api import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import variant
 from symroof.formula.evaluate import NoValue
 from symroof.report.environment import environment
 from symroof.report.live.choices import settings
@@ -93,7 +93,7 @@ def point(rng):
 
 def case_at(setting, where):
     """The setting bound as any other case, exactly."""
-    return Answers(setting.binding.variant(**{name: Fraction(str(value)) for name, value in where.items()}))
+    return variant(setting.bound_case, **{name: Fraction(str(value)) for name, value in where.items()})
 
 
 def unset(own):
@@ -154,7 +154,7 @@ def test_a_thousand_random_settings_agree_with_numpy_functions(points, browsed):
     off = []
     latency = {group: float(shipped().chosen("link_latency", group, "compiled")[0].value.value) for group in ("pair", "group")}
     for (setting, own), rows in zip(points, browsed["values"], strict=True):
-        function = compile(ASKED, [*INPUTS, "link_latency"], Answers(setting.binding))
+        function = compile(ASKED, [*INPUTS, "link_latency"], setting.bound_case)
         messages = np.array([latency["pair" if where["tp"] <= 2 else "group"] for where in own])
         columns = function(*(np.array([float(where[name]) for where in own]) for name in INPUTS), messages)
         expected = np.broadcast_arrays(*columns)
@@ -198,7 +198,7 @@ def test_ranges_and_bounds_agree_with_exact_cases(points, browsed):
         for where, table in zip(unset(own), tables, strict=True):
             answers = case_at(setting, where)
             for name, (_, low, high, bound) in zip(ASKED, table, strict=True):
-                result, roof = answers.result(name), answers.bound(name)
+                result, roof = answers.result(name), answers.peak_bound(name)
                 expected = [result.low if result.ranged else result.value, result.high if result.ranged else result.value]
                 one_way = result.found != "grid" and not any(
                     axis.joint for axis in answers.ranges.axes
@@ -219,7 +219,7 @@ def test_texts_are_those_of_a_review(chat, browsed):
     """The whole table of key numbers, with ranges, bounds and slack; the sentences for what limits it and for what it amounts to."""
     seen = set()
     for moves, (sentence, limits, rows, thresholds) in zip(MOVED, browsed["texts"], strict=True):
-        answers = Answers(chat.first.binding.variant(**moves))
+        answers = variant(chat.first, **moves)
         assert rows == key_numbers(answers)
         assert all(bound for name, _, bound, *_ in rows if "TTFT" in name or "ITL" in name)
         assert SENTENCES[state(answers)] in sentence and f"batch {moves.get('batch', 16)}" in sentence
@@ -295,7 +295,7 @@ def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path)
     for each, table in zip(where, answered["tables"][0], strict=True):
         case = case_at(own, each)
         for name, (value, low, high, bound) in zip(ALONE, table, strict=True):
-            result, roof = case.result(name), case.bound(name)
+            result, roof = case.result(name), case.peak_bound(name)
             assert not differ(value, float(result.value)), (each, name)
             assert not result.ranged or not (differ(low, float(result.low)) or differ(high, float(result.high))), (each, name)
             assert roof is None or not differ(bound, float(roof.value)), (each, name)

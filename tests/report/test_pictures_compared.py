@@ -62,9 +62,9 @@ def test_nothing_on_the_front_is_beaten_and_all_of_it_fits(twelve):
         assert beaten is (configuration.label not in on_front)
         last = max(own, key=lambda point: point.batch)
         line = {
-            "hardware": configuration.first.binding.hardware.name,
+            "hardware": configuration.first.hardware.name,
             "tp": int(configuration.first.case.value("tp")),
-            "weights": configuration.first.binding.precisions["weights"],
+            "weights": configuration.first.precisions["weights"],
         }
         assert Study(**(TWELVE | line | {"batch": last.batch})).first.case.value("fits")
 

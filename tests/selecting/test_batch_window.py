@@ -5,9 +5,8 @@ import random
 import pytest
 
 from symroof.api import Study
-from symroof.cases.case_results import Answers
 from symroof.select.batch_window import window
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price"}
 
@@ -57,7 +56,7 @@ def test_a_batch_that_meets_its_limit_exactly_passes():
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 2}
     exact = Study(**case, batch=40, assume={"targets_under": "isolated"}).exact("itl_last")
     answers = Study(**case, targets={"itl": 1}, assume={"targets_under": "isolated"}).first
-    found = window(Answers(answers.binding, moved=answers.case.changed({"itl_target": exact})))
+    found = window(answers.at(answers.case.changed({"itl_target": exact})))
     assert (found.least, found.most, found.stopped_by) == (1, 40, ("itl",))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from symroof.select.screened_group import last_whole
+from symroof.select.screening import last_whole
 
 HIGH = 12
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 MODELS = ("llama-3.1-8b", "qwen2.5-7b", "gemma-2-9b", "qwen3-30b-a3b")
 PRICED = ("h100-sxm", "a100-80gb-sxm", "l40s", "h100-pcie", "gh200")
@@ -28,8 +28,8 @@ def test_the_first_of_a_selection_has_the_cheapest_request(seed):
     choice = select(**case, efficiency="peak", hardware=random.Random(seed).sample(PRICED, 3), among={"tp": "1,2"}, targets=targets)
     costs = []
     for c in choice.passing:
-        own = c.run.answers
-        made = Study(**case, hardware=own.binding.hardware.name, tp=int(own.case.value("tp")), batch=c.run.batch, efficiency="peak")
+        own = c.run.bound_case
+        made = Study(**case, hardware=own.hardware.name, tp=int(own.case.value("tp")), batch=c.run.batch, efficiency="peak")
         by_hand = made.exact("price") * made.exact("tp") / made.exact("sustained_requests")
         assert Fraction(c.run.value("cost_per_request")) == by_hand == made.exact("cost_per_request")
         costs.append(by_hand)

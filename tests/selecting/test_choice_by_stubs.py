@@ -13,10 +13,10 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.select.configuration import Configuration, Run, targets_of
 from symroof.select.required_changes import _enough
-from symroof.select.screened_group import CLOSE
+from symroof.select.screening import CLOSE
+from symroof.select.selection import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
 from symroof.theory.symbols import TARGET_SYMBOLS
 
 
@@ -113,7 +113,7 @@ def test_a_rank_is_the_screened_number_where_there_is_one():
 
 
 def test_batch_and_copies_are_those_that_were_solved_or_those_of_the_case():
-    own = SimpleNamespace(set_to={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__)
+    own = SimpleNamespace(number={"batch": Fraction(7), "dp": Fraction(3)}.__getitem__)
     assert (Run("a", own).batch, Run("a", own).copies) == (7, 3)
     assert (Run("a", own, (("batch", 9), ("dp", 2))).batch, Run("a", own, (("batch", 9), ("dp", 2))).copies) == (9, 2)
 
@@ -208,7 +208,7 @@ def test_the_order_of_configurations(by):
 )
 def test_the_order_that_is_chosen_where_none_is(rated, priced, word):
     """Who buys for a rate sees the cheapest first, if any that passes has a price; else money orders only where every passing one has one."""
-    study = SimpleNamespace(first=SimpleNamespace(binding=SimpleNamespace(given={"arrival_rate": 1} if rated else {})))
+    study = SimpleNamespace(first=SimpleNamespace(given={"arrival_rate": 1} if rated else {}))
     known = {"cost_per_mtok": 1} if not rated else {"fleet_price": 1}
     configurations = [
         *(SimpleNamespace(state="passes", run=Ranked(**(known if i < priced else {}))) for i in range(2)),
@@ -224,7 +224,7 @@ def test_what_fits_by_its_shares_or_by_its_case():
     assert _fits(fitting) and not _fits(other)
     for fits, does_not, expected in ((True, False, True), (True, True, False), (None, False, False)):
         one = Ranked()
-        one.answers = SimpleNamespace(fits=fits, does_not_fit=does_not)
+        one.bound_case = SimpleNamespace(fits=fits, does_not_fit=does_not)
         assert _fits(one) is expected
 
 
@@ -235,9 +235,8 @@ def configuration(hardware="h100", price=True, given=(), state="passes", decodin
     values = {"chunk": 2048, "chunked_batch": decoding, "mix_batch": Fraction(2 * decoding, 3)}
     theory = SimpleNamespace(assumptions={"scheduling": scheduling})
     case = SimpleNamespace(has=lambda name: price, value=values.__getitem__, known=lambda name: values.get(name) is not None, theory=theory, given=set())
-    binding = SimpleNamespace(hardware=SimpleNamespace(name=hardware), given=dict.fromkeys(given, SimpleNamespace(setting=1)))
-    own = SimpleNamespace(binding=binding, case=case)
-    return SimpleNamespace(state=state, label=hardware, run=SimpleNamespace(own=own, answers=own, batch=batch, missed=missed))
+    own = SimpleNamespace(hardware=SimpleNamespace(name=hardware), given=dict.fromkeys(given, SimpleNamespace(setting=1)), case=case)
+    return SimpleNamespace(state=state, label=hardware, run=SimpleNamespace(own=own, bound_case=own, batch=batch, missed=missed))
 
 
 def hints(configurations, order="rate", targets=("itl",)):
@@ -281,7 +280,7 @@ def test_steps_full_of_prompts_before_the_batch_is_full(decoding, batch, more, r
     """Of the first that passes; of a mix the requests that it decodes, two thirds here."""
     if decoding is None:
         first = configuration("a", batch=batch)
-        first.run.answers.case.known = lambda name: False
+        first.run.bound_case.case.known = lambda name: False
     else:
         first = configuration("a", decoding=decoding, batch=batch, **more)
     listed = [configuration("z", state="fails", decoding=1, batch=5), first, configuration("b", decoding=1, batch=99)]

@@ -3,8 +3,8 @@
 import pytest
 
 from symroof.api import Study
-from symroof.select.choice import select
-from symroof.select.endurance import FURTHEST, each_bears
+from symroof.select.headroom import FURTHEST, each_bears
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 64, "chunk": 2048, "memory_share": 0.92}
 

@@ -8,8 +8,8 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.view_buying import buys
 from symroof.report.view_select import parts
-from symroof.select.choice import select
-from symroof.select.endurance import each_bears, expected_copies
+from symroof.select.headroom import each_bears, expected_copies
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
@@ -26,7 +26,7 @@ def layouts(choice):
 
 def measured(run):
     """The efficiencies that come from measurements."""
-    return [name for name, given in run.answers.binding.given.items() if given.measured]
+    return [name for name, given in run.bound_case.given.items() if given.measured]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_six_devices_by_hand():
     ones = [(1, 1, 6, 0), *((1, 1, 6 - n, Fraction(n, 6 - n)) for n in range(1, 6))]
     twos = [(2, 1, 3, 0), *((2, 1, 3 - n, Fraction(2 * n, 3 - n)) for n in range(1, 3))]
     assert layouts(choice) == sorted([*ones, *twos])
-    assert {c.run.answers.case.value("served_devices") * c.run.answers.case.value("dp") for c in choice.configurations} == {6}
+    assert {c.run.bound_case.case.value("served_devices") * c.run.bound_case.case.value("dp") for c in choice.configurations} == {6}
 
 
 def test_one_prefill_device_of_three_that_decode():
@@ -73,7 +73,7 @@ def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
 def test_fewer_copies_would_do_if_all_went_as_expected(bought):
     """With the largest batch that keeps its 50 ms then, found by trying one more at a time; the queue alone limits the copies."""
     run = bought.configurations[0].run
-    chosen = {name: run.answers.case.value(name) for name in measured(run)}
+    chosen = {name: run.bound_case.case.value(name) for name in measured(run)}
     expected = Study(**CASE, **chosen, batch=run.batch, arrival_rate=100, memory_share=0.92).first.case
     batch = run.batch
     while expected.changed({"batch": Fraction(batch + 1)}).value("sustained_itl") <= Fraction(1, 20) and batch < expected.value("concurrency"):
@@ -87,7 +87,7 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
     """At the slow end of the efficiencies, with every batch up to the one in force."""
     run = bought.configurations[0].run
     last = each_bears(run, ["prompt"])[0]
-    slow = {name: run.answers.slow_end.case.value(name) for name in measured(run)}
+    slow = {name: run.bound_case.slow_end.case.value(name) for name in measured(run)}
 
     def borne(prompt):
         longer = Study(**(CASE | {"prompt": prompt}), **slow, batch=run.batch, dp=run.copies, arrival_rate=100, memory_share=0.92).first.case
@@ -129,14 +129,14 @@ def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
         peak = Study(**CASE, tp=c.run.own.case.value("tp"), batch=c.run.batch, dp=c.run.copies, arrival_rate=100, efficiency="peak").first
         under = [peak.result(name).plain() for name in ("loaded_ttft", "sustained_itl", "sustained_throughput_per_device", "cost_per_mtok")]
         assert list(row[2:6]) == under and (row[7], row[9]) == (peak.result("ttft").plain(), peak.result("itl").plain())
-        assert row[6].startswith(c.run.answers.result("ttft").plain()) and row[8].startswith(c.run.answers.result("itl").plain())
+        assert row[6].startswith(c.run.bound_case.result("ttft").plain()) and row[8].startswith(c.run.bound_case.result("itl").plain())
 
 
 def test_the_peak_bounds_no_latency_that_it_lengthens():
     """Prompts that are read five times as fast keep more requests decoding beside each other."""
     apart = Study(**CASE, batch=200, prefill_devices=1, mfu=0.2, mbu=1, assume={"scheduling": "disaggregated"}, efficiency="measured").first
-    assert apart.roof.case.value("sustained_itl") > apart.case.value("sustained_itl")
-    assert apart.bound("sustained_itl") is None and apart.bound("prefill_time") is not None
+    assert apart.at_peak.case.value("sustained_itl") > apart.case.value("sustained_itl")
+    assert apart.peak_bound("sustained_itl") is None and apart.peak_bound("prefill_time") is not None
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.select import candidates, layouts
-from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
-from symroof.select.candidates import hint, widened
-from symroof.select.choice import select
-from symroof.select.layouts import LAID_OUT, NO_COUNTS, SHARES, Counts, degrees_of, device_counts, laid_out
+from symroof.select import candidates
+from symroof.select.candidates import LAID_OUT, NO_COUNTS, SHARES, Counts, degrees_of, device_counts, hint, laid_out, widened
+from symroof.select.selection import select
+from symroof.select.selection_json import check_json, choice_json, keep_json, lever_json
 
 
 def refused(call, *args, **more):
@@ -59,7 +58,7 @@ def test_a_list_of_values(study, among, values):
 )
 def test_a_list_of_devices(study, among, names):
     """Each once, in the order in which it is named first."""
-    assert [answers.binding.hardware.name for answers in widened(study, among).cases] == names
+    assert [answers.hardware.name for answers in widened(study, among).cases] == names
 
 
 @pytest.mark.parametrize(
@@ -160,12 +159,12 @@ def test_every_split_of_devices(count, experts):
         copies = count // (tp * attention)
         by_hand.append((tp, attention, copies, None))
         by_hand += [(tp, attention, copies - r, Fraction(tp * attention * r, copies - r)) for r in range(1, copies) if Fraction(r, copies).denominator <= 16]
-    made = [(d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices")) for d in layouts._layouts(plain(experts=experts), count)]
+    made = [(d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices")) for d in candidates._layouts(plain(experts=experts), count)]
     assert sorted(made, key=str) == sorted(by_hand, key=str)
     assert SHARES == 16 and all(math.prod(row[:3]) + (row[3] or 0) * row[2] == count for row in made)
-    alone = list(layouts._layouts(plain(experts=experts, apart=False), count))
+    alone = list(candidates._layouts(plain(experts=experts, apart=False), count))
     assert len(alone) == sum(row[3] is None for row in by_hand)
-    instances = [(d["tp"], d["attention_dp"], d.get("prefill_devices")) for d in layouts._instances(plain(experts=experts), count)]
+    instances = [(d["tp"], d["attention_dp"], d.get("prefill_devices")) for d in candidates._instances(plain(experts=experts), count)]
     groups = {(tp, attention) for tp, attention, _, _ in by_hand}
     assert sorted(instances, key=str) == sorted(((tp, a, None if tp * a == count else count - tp * a) for tp, a in groups), key=str)
 
@@ -177,17 +176,17 @@ def test_degrees_that_are_said_of_a_layout():
 
 def test_only_so_many_layouts_are_made(monkeypatch):
     """As many as the bound, and one more is too many."""
-    monkeypatch.setattr(layouts, "_laid", lambda answers, degrees: iter([degrees]))
+    monkeypatch.setattr(candidates, "_laid", lambda answers, degrees: iter([degrees]))
     one = plain(apart=False)
-    one.binding = SimpleNamespace(given={})
+    one.given = {}
     whole = len(laid_out([one], Counts((4, 8))))
     assert whole == 3 + 4
-    monkeypatch.setattr(layouts, "MOST_CANDIDATES", whole)
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole)
     assert len(laid_out([one], Counts((4, 8)))) == whole
-    monkeypatch.setattr(layouts, "MOST_CANDIDATES", whole - 1)
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole - 1)
     problem = refused(laid_out, [one], Counts((4, 8), True))
     assert (problem.message, problem.path, problem.hint) == (f"more than {whole - 1} layouts", "devices", "fewer numbers of devices")
-    one.binding.given = {"tp": 2}
+    one.given = {"tp": 2}
     assert refused(laid_out, [one], Counts((4,))).message == "it chooses tp, which layouts of devices choose"
     assert laid_out([one], NO_COUNTS) == (one,)
 

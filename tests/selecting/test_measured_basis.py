@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from symroof.api import Study
-from symroof.select.choice import select
-from symroof.select.endurance import each_bears
+from symroof.select.headroom import each_bears
+from symroof.select.selection import select
 from symroof.specs.efficiencies import shipped
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}
@@ -41,8 +41,8 @@ def test_it_is_ranked_by_what_is_expected(chosen):
 
 def test_the_bound_beside_it_is_the_case_at_the_peak(chosen):
     for name in ("sustained_itl", "loaded_ttft", "sustained_throughput"):
-        assert float(chosen.run.answers.bound(name).value) == pytest.approx(at({}, chosen.run.batch, name), rel=1e-12)
-    assert chosen.run.answers.bound("weight_bytes") is None
+        assert float(chosen.run.bound_case.peak_bound(name).value) == pytest.approx(at({}, chosen.run.batch, name), rel=1e-12)
+    assert chosen.run.bound_case.peak_bound("weight_bytes") is None
 
 
 def test_it_fails_where_the_fast_end_misses_and_passes_in_part_between():
@@ -68,14 +68,14 @@ def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
 
 
 def test_an_efficiency_that_is_given_wins_and_the_others_are_measured():
-    given = select(**CASE, batch=16, mbu=1).configurations[0].run.answers.binding.given
+    given = select(**CASE, batch=16, mbu=1).configurations[0].run.bound_case.given
     assert (given["mbu"].measured, given["mfu"].measured, given["layer_overhead"].measured) == (False, True, True)
 
 
 def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_ranges():
     """Corners of measured efficiencies end together; latencies and rates at all 64 corners lie between those at the four."""
     study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=16, tp=2, efficiency="measured")
-    answers, box = study.first, study.first.binding.box()
+    answers, box = study.first, study.first.box
     assert (len(box), len(answers.corners)) == (6, 4)
     every = [answers.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())]
     for name in ("itl", "ttft", "decode_throughput"):
@@ -84,4 +84,4 @@ def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_range
 
 
 def test_a_preset_counts_as_its_tool_counts():
-    assert Study("llama-3-8b", "h100-sxm", preset="tutorial-mlsysim", prompt=4096).decide().first.binding.box() == {}
+    assert Study("llama-3-8b", "h100-sxm", preset="tutorial-mlsysim", prompt=4096).decide().first.box == {}

@@ -7,9 +7,9 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.select.as_json import configuration_json
-from symroof.select.choice import _place, select
-from symroof.select.layouts import MOST_DEVICES, Counts, _layouts, device_counts
+from symroof.select.candidates import MOST_DEVICES, Counts, _layouts, device_counts
+from symroof.select.selection import _place, select
+from symroof.select.selection_json import configuration_json
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "batch": 40}
 

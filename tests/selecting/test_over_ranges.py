@@ -4,7 +4,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.select.batch_window import Window, window
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "chunk": 2048, "memory_share": 0.92}
 ENDS = (1024, 4096)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from symroof.select.pareto_front import front
+from symroof.select.selection import front
 
 
 def test_one_respect_leaves_the_best():

@@ -5,9 +5,9 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.study import Study
-from symroof.cases.request import selection
+from symroof.cases.request import request_of
 from symroof.errors import InputError
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "batch": 16, "efficiency": "peak"}
 H100, H200 = ("h100-sxm.price", "h200.price")
@@ -24,14 +24,14 @@ def test_each_device_costs_its_own_price(prices, cheapest):
     assert choice.order == "cost" and choice.passing[0].label == cheapest
     by_label = {c.label: c.run for c in choice.configurations}
     for label, hourly in zip(("h100-sxm", "h200"), prices, strict=True):
-        assert by_label[label].value("cost_per_mtok") == cost(hourly, by_label[label].answers)
+        assert by_label[label].value("cost_per_mtok") == cost(hourly, by_label[label].bound_case)
 
 
 def test_of_a_device_over_its_catalogue_price_and_not_over_the_price_of_a_stronger_line():
     study = Study(**CASE, hardware=["h100-sxm", "h200"], **{H200: "2 USD/hour"})
-    spec, own = (case.binding.given["price"] for case in study.cases)
+    spec, own = (case.given["price"] for case in study.cases)
     assert spec.source.startswith("h100-sxm: ") and own.source == "given: h200.price"
-    study.select(selection(price="7 USD/hour"))
+    study.select(request_of(price="7 USD/hour"))
     assert {case.case.value("price") for case in study.cases} == {Fraction(7, 3600)}
 
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from symroof.api import Study
-from symroof.select import screened_group
-from symroof.select.choice import select
-from symroof.select.screened_group import CLOSE, Group
+from symroof.select import screening
+from symroof.select.screening import CLOSE, Group
+from symroof.select.selection import select
 
 LIMITS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
 UNQUEUED = ("sustained_itl", "prompt_prefill_time", "queue_time")
@@ -136,7 +136,7 @@ MODES = [
 @pytest.mark.parametrize("mode", MODES, ids=["plain", "chosen-ranged", "rate", "copies", "copies-chosen-ranged"])
 @pytest.mark.parametrize("limits", [("itl",), ("ttft", "itl"), ("itl", "cost"), ("ttft", "itl", "cost"), ()], ids="-".join)
 def test_every_answer_is_that_of_a_walk(mode, limits, monkeypatch):
-    monkeypatch.setattr(screened_group, "MOST_COPIES", COPIES)
+    monkeypatch.setattr(screening, "MOST_COPIES", COPIES)
     draw, seen = random.Random(f"{mode} {limits}"), set()
     for size in (1, 2, 7, 40):
         servers = [Server(draw) for _ in range(size)]

@@ -9,7 +9,7 @@ import symroof as sr
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.view_select import headline, parts
-from symroof.select.choice import BESTS, select
+from symroof.select.selection import BESTS, select
 
 TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5
 CACHE = 2 * 32 * (PARAMETERS / (12 * 32)) ** 0.5 * 2 * TOKENS  # a width guessed from the parameters, no grouped heads
@@ -29,7 +29,7 @@ def tutorial():
 
 
 def by_name(choice):
-    return {c.run.answers.binding.hardware.name: c for c in choice.configurations}
+    return {c.run.bound_case.hardware.name: c for c in choice.configurations}
 
 
 def check(configuration, name):
@@ -60,7 +60,7 @@ def test_the_tutorials_t4_holds_nothing_of_what_is_printed_for_it(tutorial):
 
 
 def test_sorted_passing_first_and_the_nearest_miss_before_the_far_one(tutorial):
-    assert [c.run.answers.binding.hardware.name for c in tutorial.configurations] == ["h200", "h100-sxm", "a100-80gb-sxm", "t4"]
+    assert [c.run.bound_case.hardware.name for c in tutorial.configurations] == ["h200", "h100-sxm", "a100-80gb-sxm", "t4"]
     assert headline(tutorial).startswith("2 of 4 configurations pass")
 
 
@@ -75,7 +75,7 @@ def test_the_passing_ones_stand_best_first(order):
     )
     best = []
     for c in found.passing:
-        lone = {"hardware": c.run.answers.binding.hardware.name, "tp": int(c.run.answers.case.value("tp"))}
+        lone = {"hardware": c.run.bound_case.hardware.name, "tp": int(c.run.bound_case.case.value("tp"))}
         best.append(Study(**SMALL, **lone, batch=16, chunk=2048).exact(name))
     assert len(best) == 6
     assert best == sorted(best, reverse=larger)
@@ -90,7 +90,7 @@ def test_what_does_not_pass_never_competes(seed):
     everything = {run.label: run for run in found.runs}
     for c in found.configurations:
         limits = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
-        case = c.run.answers.case
+        case = c.run.bound_case.case
         fits = case.value("memory_bytes") <= case.value("usable_memory")
         met = [case.known(metric) and float(case.value(metric)) <= targets[name] for name, metric in limits.items()]
         assert (c.state == "passes") is (fits and all(met))
@@ -120,7 +120,7 @@ def test_over_a_range_it_passes_where_it_does_throughout():
 
 def test_nobody_on_a_front_is_beaten_and_everybody_else_is():
     found = select(**SMALL, hardware=["a100-80gb-sxm", "h100-sxm", "gh200", "b200"], tp=[1, 2, 4], batch=[1, 8, 64], targets={"itl": 0.03})
-    for front, runs in [(found.fronts[0], found.runs), (found.fitting_fronts[0], [c.run for c in found.configurations if not c.run.answers.does_not_fit])]:
+    for front, runs in [(found.fronts[0], found.runs), (found.fitting_fronts[0], [c.run for c in found.configurations if not c.run.bound_case.does_not_fit])]:
         points = {id(run): (run.value("sustained_itl"), run.value("sustained_throughput_per_device")) for run in runs}
         on = {id(run) for run in front.runs}
         assert len(points) > len(on)
@@ -164,7 +164,7 @@ def test_all_hardware_is_the_whole_catalogue():
     from symroof.specs.catalogue import entries
 
     found = select(model="llama-3-8b", prompt=128, batch=1, among={"hardware": "all"})
-    assert {c.run.answers.binding.hardware.name for c in found.configurations} == set(entries("hardware"))
+    assert {c.run.bound_case.hardware.name for c in found.configurations} == set(entries("hardware"))
 
 
 WRONG = [

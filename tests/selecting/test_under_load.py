@@ -6,9 +6,9 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.select.choice import select
-from symroof.select.endurance import each_bears
+from symroof.select.headroom import each_bears
 from symroof.select.screening import screened
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92, "efficiency": "peak"}
 TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
@@ -16,9 +16,9 @@ TARGETS = {"ttft": "500 ms", "itl": "50 ms"}
 
 def by_layout(choice):
     return {
-        (int(c.run.answers.case.value("tp")), c.run.copies): c
+        (int(c.run.bound_case.case.value("tp")), c.run.copies): c
         for c in choice.configurations
-        if c.run.answers.case.theory.assumptions["scheduling"] == "chunked"
+        if c.run.bound_case.case.theory.assumptions["scheduling"] == "chunked"
     }
 
 
@@ -58,7 +58,7 @@ def test_the_three_layouts_stand_in_the_order_of_a_server_that_is_worked_out_by_
 
 
 def test_layouts_hold_the_same_devices_and_prefills_may_have_their_own(four):
-    cases = [c.run.answers.case for c in four.configurations]
+    cases = [c.run.bound_case.case for c in four.configurations]
     assert {int(case.value("served_devices") * case.value("dp")) for case in cases} == {4}
     assert {case.theory.assumptions["scheduling"] for case in cases} == {"chunked", "disaggregated"}
     assert len({float(case.value("fleet_price")) for case in cases}) == 1
@@ -82,7 +82,7 @@ def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chu
 def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
     choice = select(**CASE, hardware=["h100-sxm", "a100-80gb-sxm"], targets=TARGETS, arrival_rate=100)
     for c in choice.configurations:
-        name = c.run.answers.binding.hardware.name
+        name = c.run.bound_case.hardware.name
         loads = {}
         for copies in (c.run.copies, c.run.copies - 1):
             made = Study(**CASE, hardware=name, batch=c.run.batch, dp=copies, arrival_rate=100)
@@ -144,11 +144,11 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
     target = Fraction(1, 20)
     case = {"model": "llama-3.3-70b", "hardware": "mi300x", "weights": "fp8", "activations": "fp8", "kv": "fp8", "prompt": 3000, "output": 400}
     chosen = select(**case, arrival_rate="20 request/s", targets={"itl": "50 ms"}, among={"instance_devices": "8"})
-    apart = [c for c in chosen.passing if c.run.answers.case.has("prefill_devices")]
+    apart = [c for c in chosen.passing if c.run.bound_case.case.has("prefill_devices")]
     assert len(apart) > 1
     ahead = 0
     for one in apart:
-        here, batch = one.run.answers, one.run.batch
+        here, batch = one.run.bound_case, one.run.batch
         itls = [corner.changed({"batch": Fraction(batch)}).value("sustained_itl") for corner in here.corners]
         assert max(itls) <= target, (one.run.changes, batch)
         more = [corner.changed({"batch": Fraction(batch + 1)}) for corner in here.corners]

@@ -9,7 +9,7 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.select.choice import select
+from symroof.select.selection import select
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
@@ -86,12 +86,12 @@ def test_what_a_million_tokens_of_a_mix_cost_by_hand(bought):
 
 def test_it_is_said_and_judged_by_the_mix(bought):
     run = bought.configurations[0].run
-    assert any(text.startswith("a mix of requests: 80 % of 900 + 60 tokens and 20 % of 2,500 + 150;") for text in case_warnings(run.answers))
+    assert any(text.startswith("a mix of requests: 80 % of 900 + 60 tokens and 20 % of 2,500 + 150;") for text in case_warnings(run.bound_case))
     checks = {check.name: check.metric.value for check in run.checks}
-    assert checks["itl"] == run.answers.case.value("mix_sustained_itl") and checks["ttft"] == run.answers.case.value("mix_loaded_ttft")
+    assert checks["itl"] == run.bound_case.case.value("mix_sustained_itl") and checks["ttft"] == run.bound_case.case.value("mix_loaded_ttft")
 
 
 def test_half_a_mix_is_no_mix_and_says_so():
     (c,) = select(model=MODELS["plain"], **CASE, long_share=0.2, targets=LIMITS, batch=4).configurations
-    assert "long_share without long_prompt and long_output: all requests are taken to be alike" in c.run.own.binding.warnings
+    assert "long_share without long_prompt and long_output: all requests are taken to be alike" in c.run.own.warnings
     assert c.run.value("sustained_itl") == Study(model=MODELS["plain"], **CASE, batch=4).exact("sustained_itl")

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.view_select import parts
-from symroof.select.choice import select
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "mi300x", "prompt": 2048, "output": 300, "arrival_rate": 100}
 
@@ -19,7 +19,7 @@ def choice():
 
 def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
     """Copies are counted after the screening: nothing else may change with them, a link to the devices that prefill neither."""
-    apart = [c for c in choice.configurations if c.run.answers.binding.assumptions["scheduling"] == "disaggregated"]
+    apart = [c for c in choice.configurations if c.run.bound_case.assumptions["scheduling"] == "disaggregated"]
     assert apart and all(c.run.copies > 1 for c in apart)
     for c in choice.configurations:
         for name in ("loaded_ttft", "sustained_itl", "load", "fleet_price", "cost_per_mtok"):
@@ -37,13 +37,13 @@ def test_of_equal_prices_the_cheaper_token_stands_first(choice):
 def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     """Bound anew with every efficiency at its slow end."""
     run = choice.passing[place].run
-    slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency")] for name, ends in run.own.binding.box().items()}
+    slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency")] for name, ends in run.own.box.items()}
     layout = {
         "batch": run.batch,
         "chunk": 2048,
         "memory_share": Fraction(92, 100),
-        "tp": run.answers.case.value("tp"),
-        "weights": run.own.binding.precisions["weights"],
+        "tp": run.bound_case.case.value("tp"),
+        "weights": run.own.precisions["weights"],
     }
     enough, less = (Study(**CASE, **layout, **slow, dp=copies) for copies in (run.copies, run.copies - 1))
     assert enough.exact("load") < 1 and enough.exact("loaded_ttft") <= Fraction(1, 2) and enough.exact("sustained_itl") <= Fraction(1, 20)

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from symroof.formula.evaluate import NoValue
-from symroof.select import batch_window, endurance, ranged_screening
+from symroof.select import batch_window, headroom, range_screening
 from symroof.select.batch_window import window
-from symroof.select.screened_group import Screened
+from symroof.select.screening import Screened
 
 MOST = 60
 
@@ -187,10 +187,13 @@ class Ranged:
 
     corners: tuple
     case: Server
-    binding: object
+    given: dict
     batch: int | None = None
     dp: int | None = None
     moved: object = None
+
+    def at(self, server):
+        return replace(self, moved=server)
 
 
 LIMIT, RATE, MOST_COPIES = 12.0, 10.0, 8
@@ -202,7 +205,7 @@ def screening_of(one):
         return None
     most = math.floor(LIMIT / server.slope)
     most = most if most >= server.least else 0
-    batch = one.batch or one.binding.given.get("batch") or max(most, 1)
+    batch = one.batch or one.given.get("batch") or max(most, 1)
     needed = math.floor(RATE / (server.bears * batch)) + 1
     copies = one.dp or needed
     borne = needed <= MOST_COPIES
@@ -216,9 +219,8 @@ def screening_of(one):
 
 @pytest.fixture
 def screen(monkeypatch):
-    monkeypatch.setattr(ranged_screening, "screened", lambda cases: [screening_of(one) for one in cases])
-    monkeypatch.setattr(ranged_screening, "replace", lambda thing, _memo=None, **changes: replace(thing, **changes))
-    return lambda cases: ranged_screening.screened_over_ranges(cases, lambda one, **changes: replace(one, **changes))
+    monkeypatch.setattr(range_screening, "screened", lambda cases: [screening_of(one) for one in cases])
+    return lambda cases: range_screening.screened_over_ranges(cases, lambda one, **changes: replace(one, **changes))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -237,14 +239,14 @@ def test_what_holds_at_every_corner(seed, screen):
             for _ in range(draw.choice((2, 3, 4)))
         ]
         given = {"batch": draw.choice((1, 4, 20))} if draw.random() < 0.4 else {}
-        cases.append(Ranged(tuple(servers), servers[0], SimpleNamespace(given=given)))
+        cases.append(Ranged(tuple(servers), servers[0], given))
     for one, found in zip(cases, screen(cases), strict=True):
         each = (*one.corners, one.case)
         if not all(server.screened for server in each):
             assert found is None
             continue
         first = [screening_of(replace(one, moved=server)) for server in each]
-        batch = one.binding.given.get("batch") or min(s.batch for s in first[:-1])
+        batch = one.given.get("batch") or min(s.batch for s in first[:-1])
         there = [screening_of(replace(one, moved=server, batch=batch)) for server in each]
         counts = [s.copies for s in there[:-1]]
         copies = None if None in counts else max(counts)
@@ -265,12 +267,12 @@ def test_what_holds_at_every_corner(seed, screen):
 @pytest.mark.parametrize("lost", ["dp", "batch"])
 def test_a_corner_that_is_not_screened_at_the_batch_or_the_copies_of_all_leaves_it_open(lost, screen, monkeypatch):
     """Of two configurations the one that takes more copies, or another batch than a corner's own."""
-    monkeypatch.setattr(ranged_screening, "screened", lambda cases: [None if getattr(one, lost) else screening_of(one) for one in cases])
+    monkeypatch.setattr(range_screening, "screened", lambda cases: [None if getattr(one, lost) else screening_of(one) for one in cases])
     slow, fast = Server(1.0, 1, 0.5), Server(0.5, 1, 4.0)
-    moved, still = (Ranged((server, server), server, SimpleNamespace(given={"batch": 4})) for server in (slow, fast))
+    moved, still = (Ranged((server, server), server, {"batch": 4}) for server in (slow, fast))
     chosen = [found is None for found in screen([moved, still])]
     assert chosen == ([True, False] if lost == "dp" else [False, False])
-    free = Ranged((fast, slow), fast, SimpleNamespace(given={}))
+    free = Ranged((fast, slow), fast, {})
     assert screen([free]) == [None]  # at twelve, the least of its corners, the slow one takes two copies
 
 
@@ -281,16 +283,16 @@ def bearing(monkeypatch, limits, metrics, *, start, counted, batch=1, solved=Fal
     """A run over metrics of an input and a batch; ``limits`` by metric: the condition and its limit."""
 
     def compile(names, inputs, answers):
-        of = {**metrics, "concurrency": capacity, **({endurance.ITL: step} if step else {})}
+        of = {**metrics, "concurrency": capacity, **({headroom.ITL: step} if step else {})}
         return SimpleNamespace(codes=lambda *arrays: tuple(np.vectorize(of[name], otypes=[float])(*arrays) for name in names))
 
-    monkeypatch.setattr(endurance, "compile", compile)
-    monkeypatch.setattr(endurance, "_limits", lambda answers: limits)
-    monkeypatch.setattr(endurance, "under_load", lambda case: True)
+    monkeypatch.setattr(headroom, "compile", compile)
+    monkeypatch.setattr(headroom, "_limits", lambda answers: limits)
+    monkeypatch.setattr(headroom, "under_load", lambda case: True)
     theory = SimpleNamespace(symbol=lambda name: SimpleNamespace(counted=counted))
     case = SimpleNamespace(given={"x": 1}, value=lambda name: start, theory=theory)
     return SimpleNamespace(
-        answers=SimpleNamespace(slow_end=SimpleNamespace(case=case)), missed=missed, batch=batch, changes=(("batch", batch),) if solved else ()
+        bound_case=SimpleNamespace(slow_end=SimpleNamespace(case=case)), missed=missed, batch=batch, changes=(("batch", batch),) if solved else ()
     )
 
 
@@ -300,7 +302,7 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
     """Two lines, limits from just met at the start to hundreds of times beyond: whole numbers exactly, others to a millionth."""
     for first, second in itertools.product((start, start + 1, 3.5 * start, 4 * start, 40 * start, 900.25 * start), repeat=2):
         limits, metrics = {"m": ("a", 2.0 * first + 3), "n": ("b", 5.0 * second)}, {"m": lambda x, b: 2 * x + 3, "n": lambda x, b: 5 * x}
-        last = endurance.each_bears(bearing(monkeypatch, limits, metrics, start=start, counted=counted), ["x"])[0]
+        last = headroom.each_bears(bearing(monkeypatch, limits, metrics, start=start, counted=counted), ["x"])[0]
         reached = min(first, second)
         if counted:
             whole = math.floor(reached)
@@ -313,44 +315,44 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
 
 def test_a_small_value_is_followed_to_as_many_digits_as_a_large_one(monkeypatch):
     for start in (Fraction(1, 1000), 10**9):
-        last = endurance.each_bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), ["x"])[0]
+        last = headroom.each_bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), ["x"])[0]
         assert 37 * start * (1 - Fraction(2, 10**6)) <= last.value <= 37 * start * (1 + Fraction(1, 10**9))
 
 
 def test_what_misses_at_the_start_bears_nothing(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 4.9)}, {"m": lambda x, b: x}, start=5, counted=False)
-    assert endurance.each_bears(run, ["x"])[0] is None
-    assert endurance.each_bears(bearing(monkeypatch, {"m": ("a", 5.0)}, {"m": lambda x, b: x}, start=5, counted=False), ["x"])[0].value == pytest.approx(
+    assert headroom.each_bears(run, ["x"])[0] is None
+    assert headroom.each_bears(bearing(monkeypatch, {"m": ("a", 5.0)}, {"m": lambda x, b: x}, start=5, counted=False), ["x"])[0].value == pytest.approx(
         5, rel=2e-6
     )
-    assert endurance.each_bears(bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False, missed=("itl",)), ["x"])[0] is None
+    assert headroom.each_bears(bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False, missed=("itl",)), ["x"])[0] is None
     unknown = bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False)
-    assert endurance.each_bears(unknown, ["y"])[0] is None
+    assert headroom.each_bears(unknown, ["y"])[0] is None
 
 
 def test_a_missed_price_is_no_condition(monkeypatch):
     limits, metrics = {"m": ("cost", 1.0), "n": ("itl", 30.0)}, {"m": lambda x, b: x, "n": lambda x, b: x}
-    assert endurance.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True, missed=("cost",)), ["x"])[0] == endurance.Bears("x", 30, ("itl",))
+    assert headroom.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True, missed=("cost",)), ["x"])[0] == headroom.Bears("x", 30, ("itl",))
 
 
 def test_a_load_that_breaks_is_what_is_named(monkeypatch):
     limits = {"m": ("itl", 20.0), "load": ("load", 40.0), "n": ("cost", 20.0)}
     metrics = {"m": lambda x, b: x, "load": lambda x, b: 2 * x, "n": lambda x, b: 2 * x - 20}
-    assert endurance.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == endurance.Bears("x", 20, ("load",))
+    assert headroom.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == headroom.Bears("x", 20, ("load",))
     limits["load"] = ("load", 50.0)
     limits["n"] = ("cost", 20.5)
-    assert endurance.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == endurance.Bears("x", 20, ("itl", "cost"))
+    assert headroom.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == headroom.Bears("x", 20, ("itl", "cost"))
 
 
 @pytest.mark.parametrize(("end", "value", "breaks"), [(4095, 4095 * 3, ("a",)), (4096, 4096 * 3, ()), (5000, 4096 * 3, ())])
 def test_an_input_is_followed_to_four_thousand_times_its_value(end, value, breaks, monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 3.0 * end)}, {"m": lambda x, b: x}, start=3, counted=True)
-    assert endurance.each_bears(run, ["x"])[0] == endurance.Bears("x", value, breaks)
+    assert headroom.each_bears(run, ["x"])[0] == headroom.Bears("x", value, breaks)
 
 
 def test_a_value_that_is_none_breaks_its_condition(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: math.nan if x > 17 else 1.0}, start=5, counted=True)
-    assert endurance.each_bears(run, ["x"])[0] == endurance.Bears("x", 17, ("a",))
+    assert headroom.each_bears(run, ["x"])[0] == headroom.Bears("x", 17, ("a",))
 
 
 @pytest.mark.parametrize("solved", [True, False])
@@ -360,8 +362,8 @@ def test_fewer_requests_decode_where_fewer_fit_or_meet_their_target(solved, monk
     def step(x, b):
         return x + 2 * b
 
-    limits = {endurance.ITL: ("itl", 30.0), "work": ("cost", 130.0)}
-    metrics = {endurance.ITL: step, "work": lambda x, b: x * b}
+    limits = {headroom.ITL: ("itl", 30.0), "work": ("cost", 130.0)}
+    metrics = {headroom.ITL: step, "work": lambda x, b: x * b}
     run = bearing(monkeypatch, limits, metrics, start=2, counted=True, batch=9, solved=solved, capacity=lambda x: 120 / x, step=step)
 
     def passes(x):
@@ -371,39 +373,39 @@ def test_fewer_requests_decode_where_fewer_fit_or_meet_their_target(solved, monk
         return step(x, batch) <= 30 and x * batch <= 130
 
     by_walk = next(x for x in range(2, 500) if not passes(x + 1))
-    assert endurance.each_bears(run, ["x"])[0].value == by_walk == (28 if solved else 12)
+    assert headroom.each_bears(run, ["x"])[0].value == by_walk == (28 if solved else 12)
 
 
 def test_at_least_one_request_decodes_whether_it_fits_or_not(monkeypatch):
     """120/x of them fit, none beyond 120: the work of one is what ends it at 130."""
     run = bearing(monkeypatch, {"work": ("cost", 130.0)}, {"work": lambda x, b: x * b}, start=2, counted=True, batch=9, capacity=lambda x: 120 / x)
-    assert endurance.each_bears(run, ["x"])[0] == endurance.Bears("x", 130, ("cost",))
+    assert headroom.each_bears(run, ["x"])[0] == headroom.Bears("x", 130, ("cost",))
 
 
 @pytest.mark.parametrize(("needed", "slots"), [*((needed, 1) for needed in range(1, 9)), (3, 5), (1, 8)])
 def test_the_copies_that_would_do_if_all_went_as_expected(needed, slots, monkeypatch):
     """The least number at which every condition holds but those that are missed anyway, and no wait for a slot makes the first token late; of copies that
     were not solved for those there are."""
-    monkeypatch.setattr(endurance, "varied", lambda own, **changes: SimpleNamespace(case=changes))
+    monkeypatch.setattr(headroom, "varied", lambda own, **changes: SimpleNamespace(case=changes))
     conditions = [SimpleNamespace(name="load", holds=lambda case: case["dp"] >= needed), SimpleNamespace(name="cost", holds=lambda case: False)]
-    monkeypatch.setattr(endurance, "conditions", lambda answers: conditions)
-    monkeypatch.setattr(endurance, "late_from_arrival", lambda answers: answers.case["dp"] < slots)
+    monkeypatch.setattr(headroom, "conditions", lambda answers: conditions)
+    monkeypatch.setattr(headroom, "late_from_arrival", lambda answers: answers.case["dp"] < slots)
     run = SimpleNamespace(changes=(("dp", 8),), slow={"load": 0.5}, copies=8, batch=5, own=None, missed=("cost",))
-    assert endurance.expected_copies(run) == max(needed, slots)
-    assert endurance.expected_copies(SimpleNamespace(changes=(), slow={"load": 0.5}, copies=8)) == 8
-    assert endurance.expected_copies(SimpleNamespace(changes=(("dp", 8),), slow={}, copies=8)) == 8
+    assert headroom.expected_copies(run) == max(needed, slots)
+    assert headroom.expected_copies(SimpleNamespace(changes=(), slow={"load": 0.5}, copies=8)) == 8
+    assert headroom.expected_copies(SimpleNamespace(changes=(("dp", 8),), slow={}, copies=8)) == 8
 
 
 @pytest.mark.parametrize("rate", [True, False])
 @pytest.mark.parametrize("fits", [True, False])
 def test_the_limit_of_each_metric(rate, fits, monkeypatch):
     """Memory and load where they are known, the first metric of each target, at a rate the TTFT from its arrival; a load of one is too much, anything below it is not; what has no value is left out."""
-    monkeypatch.setattr(endurance, "metrics_of", lambda target, case: (f"{target}_metric", f"{target}_other"))
+    monkeypatch.setattr(headroom, "metrics_of", lambda target, case: (f"{target}_metric", f"{target}_other"))
     unknown = {"b_metric"} | (set() if fits else {"fits"})
     case = SimpleNamespace(
         known=lambda name: name not in unknown, value=lambda name: {"usable_memory_per_device": Fraction(80)}[name], given={"arrival_rate": 1} if rate else {}
     )
-    limits = endurance._limits(SimpleNamespace(case=case, targets={"a": Fraction(1, 4), "b": Fraction(1, 2), "ttft": Fraction(3, 4)}))
+    limits = headroom._limits(SimpleNamespace(case=case, targets={"a": Fraction(1, 4), "b": Fraction(1, 2), "ttft": Fraction(3, 4)}))
     load = limits.pop("load", None)
     queued = limits.pop("queued_ttft", None)
     assert queued == (("ttft", 0.75) if rate else None) and limits.pop("ttft_metric", None) == (None if rate else ("ttft", 0.75))
@@ -416,16 +418,16 @@ def test_the_limit_of_each_metric(rate, fits, monkeypatch):
 @pytest.mark.parametrize("limit", [None, 1.0, 9.0, 10.0, 25.0, 200.0])
 def test_the_batch_at_the_values_expected(limit, monkeypatch):
     """40 requests fit in 40 1/2; a step takes 4 + b: as many as are within the limit, at least one; of a batch that was chosen that one."""
-    limits = {endurance.ITL: ("itl", limit)} if limit else {}
+    limits = {headroom.ITL: ("itl", limit)} if limit else {}
     bearing(monkeypatch, limits, {}, start=1, counted=True, capacity=lambda copies: 40.5 / copies, step=lambda copies, batch: 4 + batch)
     by_walk = max([b for b in range(1, 41) if not limit or 4 + b <= limit], default=1)
     run = SimpleNamespace(changes=(("batch", 7),), own=None, batch=7)
-    assert endurance.expected_batch(run) == by_walk
-    assert endurance.expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
+    assert headroom.expected_batch(run) == by_walk
+    assert headroom.expected_batch(SimpleNamespace(changes=(("dp", 2),), own=None, batch=7)) == 7
 
 
 @pytest.mark.parametrize(
     ("share", "within"), [(1.0, True), (1 + 2**-52, True), (1 + 5e-13, True), (1 + 2e-12, False), (0.5, True), (math.nan, False), (math.inf, False)]
 )
 def test_a_metric_is_within_its_limit_up_to_the_last_digits_of_a_float(share, within):
-    assert endurance._within(np.array([5 * share]), 5.0).tolist() == [within]
+    assert headroom._within(np.array([5 * share]), 5.0).tolist() == [within]

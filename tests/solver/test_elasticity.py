@@ -3,10 +3,10 @@
 import pytest
 import sympy
 
+from symroof.analysis.elasticity_formulas import elasticity
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.to_sympy import to_sympy
-from symroof.solver.elasticity import elasticity
 from symroof.solver.rational import NotRational
 
 FORMULAS = [

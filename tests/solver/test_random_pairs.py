@@ -62,7 +62,7 @@ def scanned(study, equation, unknown):
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_solver_and_scan_agree(seed):
     study, equation, unknown, scan = draw(seed)
-    label = f"{equation} for {unknown} of {study}, {study.bound.assumptions.values}"
+    label = f"{equation} for {unknown} of {study}, {study.first.assumptions.values}"
     try:
         solution = study.solve(equation, unknown)
     except InputError as error:

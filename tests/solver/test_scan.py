@@ -8,10 +8,9 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.axis_points import EVERY, LEAST, PER_DECADE, Axis, grid
 from symroof.solver.bracket import DIGITS, FEWER_DIGITS, ROUGHLY, halved, narrowed, sectioned
 from symroof.solver.joint_search import Gap, answered, together
-from symroof.solver.scan import crossings, dips, scan
+from symroof.solver.scan import EVERY, LEAST, PER_DECADE, Axis, crossings, dips, grid, scan
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 

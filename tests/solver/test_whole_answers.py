@@ -7,11 +7,10 @@ import pytest
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.solver.axis_points import Axis
 from symroof.solver.crossing import crossing
 from symroof.solver.joint_search import Gap
 from symroof.solver.result import Solved
-from symroof.solver.scan import STRIDE, _settled
+from symroof.solver.scan import STRIDE, Axis, _settled
 from symroof.solver.symbolic import symbolic
 
 

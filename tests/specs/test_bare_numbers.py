@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.cases.request import aimed, selection
+from symroof.cases.request import request_of, target_request
 from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
@@ -61,7 +61,7 @@ def test_a_bare_number_is_taken_for_counts_shares_and_widths_alone():
 )
 def test_on_the_line_the_hint_is_what_to_write(name, written, hint):
     with pytest.raises(InputError) as caught:
-        selection(origin="command line", **{name: written})
+        request_of(origin="command line", **{name: written})
     assert caught.value.problems[0].hint == f"write {hint}"
 
 
@@ -73,14 +73,14 @@ def test_python_numbers_are_in_base_units():
     case = Study(params=70e9, weight_bytes_per_param=2, mem_bandwidth=3.5e12, peak_flops=1e15, step_overhead=0.001, prompt=1).first.case
     assert case.value("ridge_point") == Fraction(10**15, 35 * 10**11)
     assert case.value("step_overhead") == Fraction(1, 1000)
-    assert [tree.value for trees in aimed({"itl": 0.05, "price": 36}).values.values() for tree in trees] == [Fraction(1, 20), Fraction(1, 100)]
+    assert [tree.value for trees in target_request({"itl": 0.05, "price": 36}).values.values() for tree in trees] == [Fraction(1, 20), Fraction(1, 100)]
 
 
 def test_texts_of_python_need_their_unit():
     with pytest.raises(InputError, match="unit of a bandwidth"):
         Study(mem_bandwidth="3.35")
     with pytest.raises(InputError, match="write itl='20 ms'"):
-        aimed({"itl": "20"})
+        target_request({"itl": "20"})
 
 
 @pytest.mark.parametrize(

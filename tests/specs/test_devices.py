@@ -18,7 +18,7 @@ GIGA, MIB = 10**9, 2**20
 
 
 def given(name):
-    return sr.Study(hardware=name).first.binding.given
+    return sr.Study(hardware=name).first.given
 
 
 def value(name, quantity):

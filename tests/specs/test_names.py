@@ -74,11 +74,11 @@ def test_a_folder_by_such_a_name_is_read_as_a_folder(tmp_path, monkeypatch):
 
 
 def test_what_a_name_says_of_the_weights_is_told_and_not_taken():
-    bound = sr.Study(model="Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", prompt=1).bound
+    bound = sr.Study(model="Qwen/Qwen2.5-72B-Instruct-GPTQ-Int4", prompt=1).first
     assert bound.precisions["weights"] == "fp16"
     assert any("its name says gptq: --weights gptq" in warning for warning in bound.warnings)
-    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct-AWQ", weights="awq", prompt=1).bound.warnings
-    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct", prompt=1).bound.warnings
+    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct-AWQ", weights="awq", prompt=1).first.warnings
+    assert not sr.Study(model="Qwen/Qwen2.5-72B-Instruct", prompt=1).first.warnings
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,12 @@ def test_what_a_name_says_of_the_weights_is_told_and_not_taken():
     ],
 )
 def test_the_method_says_more_than_the_number_of_bits(name, precision):
-    (warning,) = sr.Study(model=name, prompt=1).bound.warnings
+    (warning,) = sr.Study(model=name, prompt=1).first.warnings
     assert f": --weights {precision} takes" in warning
 
 
 def test_a_version_the_catalogue_does_not_know_is_told():
-    warnings = sr.Study(model="mistralai/Mistral-7B-Instruct-v0.2", prompt=1).bound.warnings
+    warnings = sr.Study(model="mistralai/Mistral-7B-Instruct-v0.2", prompt=1).first.warnings
     assert any("does not tell its v0.2 apart" in warning for warning in warnings)
 
 
@@ -135,7 +135,7 @@ PARTS = {
 
 @pytest.mark.parametrize("name", PARTS)
 def test_parts(name):
-    assert sr.Study(hardware=name).bound.hardware.name == PARTS[name]
+    assert sr.Study(hardware=name).first.hardware.name == PARTS[name]
 
 
 @pytest.mark.parametrize("entry", catalogue.entries("hardware").values(), ids=lambda entry: entry.name)

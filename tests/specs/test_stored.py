@@ -63,7 +63,7 @@ def test_q4_k_m_is_put_together_as_llama_cpp_does():
     study = sr.Study(model="llama-3-8b", weights="q4_k_m", prompt=1)
     assert study.exact("weight_bytes_read") == layers + bits((TABLE, 6.5625)) == 4_616_331_264
     assert study.exact("weight_bytes") == layers + bits((TABLE, 6.5625), (TABLE, 4.5), (NORMS, 32)) == 4_912_898_048
-    assert study.bound.compute is None and study.bound.precisions["weights"] == "q4_k_m"
+    assert study.first.compute is None and study.first.precisions["weights"] == "q4_k_m"
 
 
 PUBLISHED = {
@@ -134,7 +134,7 @@ def test_a_checkpoint_of_that_kind_is_stored_as_it_says_itself():
     ("weights", "compute"), [("awq", "fp16"), ("w4a16", "fp16"), ("w8a16", "fp16"), ("q4_k_m", "fp16"), ("w8a8", "int8"), ("fp8-dynamic", "fp8")]
 )
 def test_what_they_compute_at(weights, compute):
-    assert sr.Study(model="llama-3-8b", hardware="h100-sxm", weights=weights, prompt=1).bound.compute == compute
+    assert sr.Study(model="llama-3-8b", hardware="h100-sxm", weights=weights, prompt=1).first.compute == compute
 
 
 def test_fp8_weights_alone_do_not_compute_in_fp8():
@@ -150,7 +150,7 @@ def test_fp8_weights_alone_do_not_compute_in_fp8():
     ("written", "printed"), [("AWQ", "awq"), ("Q4_K_M", "q4_k_m"), ("BF16", "bf16"), ("bfloat16", "bf16"), ("fp8_e4m3", "fp8"), ("half", "fp16")]
 )
 def test_spellings(written, printed):
-    assert sr.Study(model="llama-3-8b", weights=written, prompt=1).bound.precisions["weights"] == printed
+    assert sr.Study(model="llama-3-8b", weights=written, prompt=1).first.precisions["weights"] == printed
 
 
 def test_a_cache_with_scales_is_as_wide_as_its_blocks():
@@ -163,7 +163,7 @@ def test_a_cache_with_scales_is_as_wide_as_its_blocks():
 def test_without_layers_everything_is_narrow_and_that_is_told():
     study = sr.Study(params=8e9, weights="awq")
     assert study.exact("weight_bytes") == bits((8 * 10**9, 4.15625))
-    assert "without a model's layers" in study.bound.warnings[0]
+    assert "without a model's layers" in study.first.warnings[0]
 
 
 @pytest.mark.parametrize(("written", "hint"), [("q4_k", "q4_k_"), ("awk", "'awq'"), ("zzz", "w8a8")])

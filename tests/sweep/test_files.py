@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import symroof as sr
-from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.sweep.axes import axes_of
 from symroof.sweep.partial_files import Parts, alone
@@ -231,9 +230,9 @@ def test_another_definition_is_another_source(monkeypatch):
 def test_another_figure_in_a_spec_is_another_source(monkeypatch, planned):
     """The figure reaches the digest though no input takes it."""
     case = planned.cases[0]
-    other = case.binding.hardware.model_copy(update={"title": "the same board, another print"})
-    entry = replace(case.binding.chosen_device, spec=other)
-    swapped = replace(planned, cases=(Answers(replace(case.binding, chosen_device=entry)), *planned.cases[1:]))
+    other = case.hardware.model_copy(update={"title": "the same board, another print"})
+    entry = replace(case.chosen_device, spec=other)
+    swapped = replace(planned, cases=(replace(case, chosen_device=entry), *planned.cases[1:]))
     assert {key for key, digest in swapped.digests.items() if digest != planned.digests[key]} == {"numbers"}
 
 

@@ -6,7 +6,7 @@ from math import ceil
 import pytest
 
 from symroof.api import Study
-from symroof.cases.request import aimed, selection
+from symroof.cases.request import request_of, target_request
 from symroof.vllm.advice import review
 from symroof.vllm.command_line import read_line
 from symroof.vllm.served_case import served
@@ -22,7 +22,7 @@ WORK = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "efficiency": "pe
 
 
 def reviewed(line=LINE, targets=None, **chosen):
-    return review(served(read_line(line), aimed(targets or {}).over(selection(origin="test", **(WORK | chosen)))))
+    return review(served(read_line(line), target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen)))))
 
 
 def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
@@ -99,7 +99,7 @@ def test_flags_in_terms_of_symroof():
     values = {"tp": 2, "pp": 2, "dp": 4, "ep": 8, "batch": 256, "chunk": 8192 - 256, "kv_bytes_per_element": 1, "weight_bytes_per_param": 2, "block_size": 32}
     assert {name: case.case.value(name) for name in values} == values
     assert float(case.case.value("memory_share")) == 0.9
-    assert case.binding.given["batch"].source == "vllm line"
+    assert case.given["batch"].source == "vllm line"
 
 
 @pytest.mark.parametrize(("device", "batch", "budget"), [("h100-sxm", 1024, 8192), ("a100-80gb-sxm", 256, 2048), ("l4", 256, 2048)])

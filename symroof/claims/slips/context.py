@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.claims.catalogue_figures import as_quantity
 from symroof.claims.claim_settings import Settings, changed, study_of
 from symroof.claims.denominators import asked
@@ -51,7 +51,7 @@ class Context:
     written: str = ""
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> BoundCase:
         """The true case, the first where there are two."""
         return study_of(self.cases[0]).first
 

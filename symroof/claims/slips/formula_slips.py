@@ -50,7 +50,7 @@ def formula_slips(levels: Sequence[Level], end: float | None = None) -> tuple[Ex
     >>> [(slip.slip, slip.text) for slip in formula_slips([Level("", sides)])]
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
-    distinct = {(level.sides.answers.binding.assumptions.values, level.sides.alike): level for level in reversed(levels)}
+    distinct = {(level.sides.answers.assumptions.values, level.sides.alike): level for level in reversed(levels)}
     ordered = list(reversed(distinct.values()))
     ordered.sort(key=_foreign_names)
     end = time.process_time() + SECONDS if end is None else end
@@ -165,12 +165,12 @@ class _Search:
             return can_happen(way, self.sides.unit, needed)
         if not isinstance(way, Change):
             return False
-        binding = self.sides.answers.binding
+        bound_case = self.sides.answers
         switches = way.sets.get("assume", {})
         roles = {role: value for role, value in way.sets.items() if role in ROLE_INPUT and role in self.sides.claim.given}
         return (
-            any(binding.assumptions[switch] != choice for switch, choice in switches.items())
-            or any(binding.precisions.get(role) != value for role, value in roles.items())
+            any(bound_case.assumptions[switch] != choice for switch, choice in switches.items())
+            or any(bound_case.precisions.get(role) != value for role, value in roles.items())
             or bool(way.sets.keys() & needed)
         )
 

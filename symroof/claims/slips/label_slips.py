@@ -7,7 +7,7 @@ suggested and never named, and there is none where two slips would do.
 from fractions import Fraction
 from math import inf
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.claims.derive_claim import Derived, Value
 from symroof.claims.read.written_number import CLOSE_ENOUGH, Written
 from symroof.claims.slips.context import Context, context_of
@@ -72,7 +72,7 @@ def _by_chance(context: Context, written: Written, derived: Derived, reached: li
     return chance(float(written.number), float(context.value), [span]) if written.number > 0 < context.value else 1.0
 
 
-def _answers(claim: ClaimSpec, answers: Answers) -> int:
+def _answers(claim: ClaimSpec, answers: BoundCase) -> int:
     """How many answers a question has."""
     asked = answers.case.stands_for(claim.relation or claim.quantity or "")
     return DIRECTIONS if claim.moves else len(asked.arms) if isinstance(asked, Largest) else TRUTHS

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.catalogue_figures import confusable
 from symroof.claims.claim_settings import Settings, changed, study_of
@@ -118,7 +118,7 @@ def _in_case(context: Context, way: InCase, settings: Settings) -> dict[str, Set
         return {}
 
 
-def _set(context: Context, way: InCase, answers: Answers) -> Iterator[tuple[str, Settings]]:
+def _set(context: Context, way: InCase, answers: BoundCase) -> Iterator[tuple[str, Settings]]:
     if isinstance(way, Change):
         if any(_moves(context, answers, name, value) for name, value in way.sets.items()):
             yield way.text, {name: _worked_out(answers.case, name, value) for name, value in way.sets.items() if context.matters(name) or name not in NAMES}
@@ -128,16 +128,16 @@ def _set(context: Context, way: InCase, answers: Answers) -> Iterator[tuple[str,
         few = rounded(answers.case.value(way.rate or way.symbol), way.digits)
         yield way.text, {way.symbol: 1 / few if way.rate else few}
     else:
-        for name, value in confusable(answers.binding, way.symbol, way.figures):
+        for name, value in confusable(answers, way.symbol, way.figures):
             yield way.text.format(figure=name), {way.symbol: value}
 
 
-def _moves(context: Context, answers: Answers, name: str, value: Any) -> bool:
+def _moves(context: Context, answers: BoundCase, name: str, value: Any) -> bool:
     """Whether setting a name can change the claim's value; a precision or a switch that is so already changes nothing."""
     if name == "assume":
-        return any(answers.binding.assumptions[switch] != choice for switch, choice in value.items())
+        return any(answers.assumptions[switch] != choice for switch, choice in value.items())
     if name in ROLE_INPUT:
-        return answers.binding.precisions.get(name) != value and (context.matters(ROLE_INPUT[name]) or context.matters("peak_flops"))
+        return answers.precisions.get(name) != value and (context.matters(ROLE_INPUT[name]) or context.matters("peak_flops"))
     return context.matters(name)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from symroof.analysis.study import Study
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
@@ -26,7 +26,7 @@ class Setting:
     device: str
     weights: str
     cache: str
-    binding: Binding
+    bound_case: BoundCase
 
     @property
     def key(self) -> str:
@@ -34,17 +34,17 @@ class Setting:
         return "|".join((self.device, self.weights, self.cache))
 
 
-def settings(study: Study, subject: Answers) -> list[Setting]:
+def settings(study: Study, subject: BoundCase) -> list[Setting]:
     """Every combination that there is, that of the subject first."""
-    own = subject.binding
+    own = subject
     if own.hardware is None or own.model is None:
         return []
-    devices = dict.fromkeys([own.hardware.name, *(case.binding.hardware.name for case in study.cases if case.binding.hardware), *DEVICES])
+    devices = dict.fromkeys([own.hardware.name, *(case.hardware.name for case in study.cases if case.hardware), *DEVICES])
     return list(_bound(own, devices))
 
 
-def _bound(own: Binding, devices: Iterable[str]) -> Iterator[Setting]:
-    fixed = own.selection.values
+def _bound(own: BoundCase, devices: Iterable[str]) -> Iterator[Setting]:
+    fixed = own.request.values
     weights, cache = own.precisions.get("weights", ""), own.precisions.get("kv", "")
     for device in devices:
         for wide in _offered(weights, WEIGHTS, "weight_bytes_per_param" in fixed):
@@ -52,8 +52,8 @@ def _bound(own: Binding, devices: Iterable[str]) -> Iterator[Setting]:
                 changes = ({} if wide == weights else {"weights": wide}) | ({} if stored == cache else {"kv": stored})
                 with contextlib.suppress(InputError):  # a device outside the catalogue, a precision it cannot be stored in
                     same_device = own.hardware is not None and device == own.hardware.name
-                    binding = own if same_device and not changes else own.variant(on=own if same_device else own.on(device), **changes)
-                    yield Setting(device, wide, stored, binding)
+                    bound_case = own if same_device and not changes else variant(own, on=own if same_device else own.on(device), **changes)
+                    yield Setting(device, wide, stored, bound_case)
 
 
 def _offered(own: str, others: tuple[str, ...], fixed: bool) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from symroof.analysis.solve import solve, symbolic_answer
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
@@ -31,7 +31,7 @@ class ClosedForm:
     branches: tuple[tuple[Tree, tuple[Tree, ...]], ...]
 
 
-def closed_form(threshold: Threshold, subject: Answers, free: Answers) -> ClosedForm | None:
+def closed_form(threshold: Threshold, subject: BoundCase, free: BoundCase) -> ClosedForm | None:
     """The closed forms of a threshold; None where it has none, or where they are not its answer for the subject.
 
     ``free`` is the same case where the inputs that the page moves may be any number.
@@ -52,7 +52,7 @@ def _branch(branch: Branch) -> tuple[Tree, tuple[Tree, ...]]:
     return branch.closed_form, tuple(condition.tree for condition in branch.conditions)
 
 
-def _is_answer(made: ClosedForm, subject: Answers, free: Answers) -> bool:
+def _is_answer(made: ClosedForm, subject: BoundCase, free: BoundCase) -> bool:
     """Whether the least value whose conditions hold is the threshold as it is solved with the subject's numbers."""
     try:
         solved = solve(made.threshold.name, subject).value
@@ -64,7 +64,7 @@ def _is_answer(made: ClosedForm, subject: Answers, free: Answers) -> bool:
     return abs(min(values) - solved) <= AGREE * abs(solved)
 
 
-def _value(form: Tree, conditions: tuple[Tree, ...], unknown: str, free: Answers) -> Fraction | None:
+def _value(form: Tree, conditions: tuple[Tree, ...], unknown: str, free: BoundCase) -> Fraction | None:
     try:
         value = Fraction(free.case.evaluate(form))
         there = free.case.changed({unknown: value})

@@ -10,7 +10,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, metrics_of, queues
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.formula.tree import Name, Num, Tree
 from symroof.report.field_names import input_name, quantity_name
@@ -55,7 +55,7 @@ class Group:
     ends: list[Ends]
 
 
-def live(study: Study, subject: Answers) -> dict[str, Any] | None:
+def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Data and script of the live page; None where there is no model on a device, or no input is a plain number."""
     chosen = settings(study, subject)
     controls = _controls(subject)
@@ -65,11 +65,11 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
     groups = [_group(own, subject, frozenset(control["name"] for control in controls), frozenset(peaks)) for own in _grouped(chosen)]
     data: dict[str, Any] = {
         "controls": controls,
-        "devices": {setting.device: setting.binding.hardware.title for setting in chosen if setting.binding.hardware},
+        "devices": {setting.device: setting.bound_case.hardware.title for setting in chosen if setting.bound_case.hardware},
         "weights": list(dict.fromkeys(setting.weights for setting in chosen)),
         "cache": list(dict.fromkeys(setting.cache for setting in chosen)),
         "start": chosen[0].key,
-        "model": subject.binding.model.shown_name if subject.binding.model else "",
+        "model": subject.model.shown_name if subject.model else "",
         "numbers": _numbers(subject),
         "most": MOST_NUMBERS,
         "targets": _targets(subject),
@@ -77,7 +77,7 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
         "peak": peaks,
         "bounded": [name for name in _quantities(subject) if subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)],
         "ranged": over_ranges(_quantities(subject), subject),
-        "ranged_at_peak": over_ranges(_quantities(subject), subject.roof or subject),
+        "ranged_at_peak": over_ranges(_quantities(subject), subject.at_peak or subject),
         "no_range": WITHOUT_RANGE[NO_RANGE],
         "links": of_links(chosen[0], next((control["options"] for control in controls if control["name"] == "tp"), ())),
         "curve": deciding(subject),
@@ -93,9 +93,9 @@ def live(study: Study, subject: Answers) -> dict[str, Any] | None:
     return {"data": data, "json": as_data(data), "script": code, "hash": policy(code), "controls": controls}
 
 
-def _controls(subject: Answers) -> list[dict[str, Any]]:
+def _controls(subject: BoundCase) -> list[dict[str, Any]]:
     """The inputs that move, each with its value and its ends."""
-    case, model = subject.case, subject.binding.model
+    case, model = subject.case, subject.model
     most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST}
     plain = [name for name in (*WHOLE, "tp", *SHARES) if _is_plain(name, subject)]
     controls = []
@@ -119,7 +119,7 @@ def _controls(subject: Answers) -> list[dict[str, Any]]:
     return controls
 
 
-def _is_plain(name: str, subject: Answers) -> bool:
+def _is_plain(name: str, subject: BoundCase) -> bool:
     """Whether an input is a whole number here, or a share: neither missing nor a formula."""
     case = subject.case
     known = name in case.given or case.default(name) is not None
@@ -130,20 +130,20 @@ def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
     """The settings by the architecture of their models: widths of single operators make formulas of their own."""
     groups: dict[Any, list[Setting]] = {}
     for setting in chosen:
-        dotted = frozenset(name for name in setting.binding.given if base_name(name) != name)
-        groups.setdefault((setting.binding.architecture, dotted), []).append(setting)
+        dotted = frozenset(name for name in setting.bound_case.given if base_name(name) != name)
+        groups.setdefault((setting.bound_case.architecture, dotted), []).append(setting)
     return list(groups.values())
 
 
-def _group(own: list[Setting], subject: Answers, moved: frozenset[str], peaks: frozenset[str]) -> Group:
-    bound = [setting.binding.case() for setting in own]
+def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks: frozenset[str]) -> Group:
+    bound = [setting.bound_case.given_case for setting in own]
     spans, values = [ends(setting) for setting in own], [expected(setting) for setting in own]
     own_values = dict.fromkeys([*(name for name in SHARES if name in moved), *sorted(peaks), *(name for span in spans for name in span)])
     table = differing(bound, {*moved, *own_values})
     table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
     lacking = frozenset(name for name, row in table.items() if None in row)
-    first = subject if own[0].binding is subject.binding else Answers(own[0].binding)
-    free = Answers(own[0].binding, moved=first.case.freed(moved, rounded=True))
+    first = own[0].bound_case
+    free = first.at(first.case.freed(moved, rounded=True))
     program = Program(free.case, frozenset({*moved, *table}), lacking)
     program.add(*(Name(name) for name in _quantities(subject)))
     forms = [form for form in _forms(first, free) if _length(form, program) <= MOST_PRINTED]
@@ -159,24 +159,24 @@ def _length(form: ClosedForm, program: Program) -> int:
     return sum(len(program.text(tree)) for value, conditions in form.branches for tree in (value, *conditions))
 
 
-def _forms(first: Answers, free: Answers) -> list[ClosedForm]:
+def _forms(first: BoundCase, free: BoundCase) -> list[ClosedForm]:
     declared = [threshold for threshold in THRESHOLDS.values() if all(map(first.case.chosen, (*threshold.needs, *threshold.when)))]
     return [form for threshold in declared if (form := closed_form(threshold, first, free)) is not None]
 
 
-def _quantities(subject: Answers) -> list[str]:
+def _quantities(subject: BoundCase) -> list[str]:
     """The quantities that the page shows."""
     limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
     metrics = [*key_metrics(subject), *(name for name in deciding(subject).values() if subject.get(name))]
     return [name for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *LIMITING)) if subject.case.theory.knows(name)]
 
 
-def _numbers(subject: Answers) -> list[dict[str, str]]:
+def _numbers(subject: BoundCase) -> list[dict[str, str]]:
     """The key numbers beside memory and those with a target: name and words."""
     return [{"name": name, "label": quantity_name(name, subject)} for name in key_metrics(subject)]
 
 
-def _targets(subject: Answers) -> list[dict[str, Any]]:
+def _targets(subject: BoundCase) -> list[dict[str, Any]]:
     own: list[dict[str, Any]] = [
         {"name": name, "metrics": [metric for metric in metrics_of(name, subject.case) if subject.case.theory.knows(metric)], "limit": TARGET_SYMBOLS[name]}
         for name in subject.targets
@@ -188,7 +188,7 @@ def _targets(subject: Answers) -> list[dict[str, Any]]:
     return own
 
 
-def _units(subject: Answers) -> dict[str, Any]:
+def _units(subject: BoundCase) -> dict[str, Any]:
     """How numbers are written: signs and prefixes, and the unit of each quantity."""
     theory = subject.case.theory
     names = sorted({*_quantities(subject), *INPUTS, *(threshold.unknown for threshold in THRESHOLDS.values())})
@@ -205,7 +205,7 @@ def _units(subject: Answers) -> dict[str, Any]:
     }
 
 
-def _described(form: ClosedForm, subject: Answers) -> dict[str, Any]:
+def _described(form: ClosedForm, subject: BoundCase) -> dict[str, Any]:
     threshold = form.threshold
     return {
         "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).spoken_unit,

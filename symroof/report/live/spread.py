@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any
 
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
-from symroof.cases.evidence import AT_PEAK, OF_LINKS
-from symroof.cases.spec_values import Given
+from symroof.cases.bind_cases import variant
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.measured_efficiencies import AT_PEAK, OF_LINKS
+from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.report.live.choices import Setting
@@ -19,19 +19,19 @@ MOST_RANGES = 6
 Ends = dict[str, tuple[float, float]]
 
 
-def efficiencies(setting: Setting) -> dict[str, Given]:
+def efficiencies(setting: Setting) -> dict[str, SourcedValue]:
     """What a setting says of efficiencies and of whatever else is a range; of links as soon as the reader takes several devices."""
-    given = dict(setting.binding.given)
+    given = dict(setting.bound_case.given)
     if any(value.measured for value in given.values()):
-        given = _of_several(setting.binding, given)
+        given = _of_several(setting.bound_case, given)
     return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or isinstance(value.setting, Span)}
 
 
-def _of_several(binding: Binding, given: dict[str, Given]) -> dict[str, Given]:
+def _of_several(bound_case: BoundCase, given: dict[str, SourcedValue]) -> dict[str, SourcedValue]:
     """The values of a case with the evidence of links, which a case of one device does not ask for."""
     for tp in (2, 3, 5, 7):
         with contextlib.suppress(InputError):  # heads that cannot be shared out so
-            several = binding.variant(tp=tp).given
+            several = variant(bound_case, tp=tp).given
             return {name: value for name, value in several.items() if name in OF_LINKS and value.measured} | given
     return given
 
@@ -44,8 +44,8 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
     made: dict[str, dict[str, Any]] = {}
     for tp in degrees:
         with contextlib.suppress(InputError):  # heads that cannot be shared out so
-            other = setting.binding.variant(tp=tp)
-            case = other.case()
+            other = variant(setting.bound_case, tp=tp)
+            case = other.case
             spans = {name: given.setting for name in measured if (given := other.given.get(name)) and isinstance(given.setting, Span)}
             values = {name: float(case.value(name)) for name, mine in measured.items() if spans.get(name) != mine}
             if values:
@@ -77,6 +77,6 @@ def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
     return {name: float(peak.value) for name, peak in peaks.items() if peak is not None}
 
 
-def over_ranges(names: Iterable[str], subject: Answers) -> list[str]:
+def over_ranges(names: Iterable[str], subject: BoundCase) -> list[str]:
     """The quantities whose extremes stand at the corners of the ranges, or that no range moves."""
     return [name for name in names if not subject.box or not subject.ranges.moving(name) or ((result := subject.get(name)) and result.found == "corners")]

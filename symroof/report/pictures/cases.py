@@ -5,8 +5,7 @@ from fractions import Fraction
 
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.study import Study
-from symroof.cases.binding import Binding
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
 from symroof.report.regime_map import at_a_context
 
@@ -16,10 +15,10 @@ class Configuration:
     """The cases that differ in their batch alone."""
 
     label: str
-    cases: tuple[Answers, ...]
+    cases: tuple[BoundCase, ...]
 
     @property
-    def first(self) -> Answers:
+    def first(self) -> BoundCase:
         return self.cases[0]
 
     @property
@@ -29,26 +28,26 @@ class Configuration:
 
 def configurations(study: Study) -> list[Configuration]:
     """Every configuration of a study in written order, its label without the batch."""
-    groups: dict[str, list[Answers]] = {}
+    groups: dict[str, list[BoundCase]] = {}
     for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
         groups.setdefault(label, []).append(case)
     return [Configuration(label, tuple(cases)) for label, cases in groups.items()]
 
 
-def labels(cases: tuple[Answers, ...], without: tuple[str, ...] = ()) -> list[str]:
+def labels(cases: tuple[BoundCase, ...], without: tuple[str, ...] = ()) -> list[str]:
     """A label for each case: its devices, and the inputs that the study lists."""
     return [_label(case, without) for case in cases]
 
 
-def _label(case: Answers, without: tuple[str, ...]) -> str:
-    varied = tuple(pair for pair in case.binding.varied if pair[0] not in without)
-    return case_label(replace(case, binding=replace(case.binding, varied=varied)))
+def _label(case: BoundCase, without: tuple[str, ...]) -> str:
+    varied = tuple(pair for pair in case.varied if pair[0] not in without)
+    return case_label(replace(case, varied=varied))
 
 
 def compared(study: Study, what: str, where: str = "") -> str:
     """What all cases have in common, and how many are drawn: for the line under a headline."""
-    first = study.first.binding
-    models = {case.binding.model.shown_name for case in study.cases if case.binding.model}
+    first = study.first
+    models = {case.model.shown_name for case in study.cases if case.model}
     sizes = [
         f"{name} {study.first.case.value(name).numerator:,}"
         for name in ("prompt", "output")
@@ -58,11 +57,11 @@ def compared(study: Study, what: str, where: str = "") -> str:
     return ", ".join(filter(None, parts))
 
 
-def _same(case: Answers, first: Binding, name: str) -> bool:
-    return name in case.binding.given and case.binding.given[name].setting == first.given[name].setting
+def _same(case: BoundCase, first: BoundCase, name: str) -> bool:
+    return name in case.given and case.given[name].setting == first.given[name].setting
 
 
-def at_last_step(case: Answers) -> Answers:
+def at_last_step(case: BoundCase) -> BoundCase:
     """The case as requests at the context of a response's last step, where memory and the ITL target are tested.
 
     Raises:
@@ -71,7 +70,7 @@ def at_last_step(case: Answers) -> Answers:
     return at_a_context(case, Fraction(case.case.value("peak_context")))
 
 
-def known(case: Answers, *names: str) -> bool:
+def known(case: BoundCase, *names: str) -> bool:
     """Whether a case has all of some quantities."""
     try:
         return all(case.case.value(name) is not None for name in names)

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import LIMIT, Solution, whole
 from symroof.analysis.solve import solve
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.drawing.colours import DASHED, DOTTED, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
@@ -36,7 +36,7 @@ def curve(cases: Sequence[Case], quantity: str) -> list[float]:
     return [_value(case, quantity) for case in cases]
 
 
-def band(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+def band(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
     """The least and the largest value over the corners of the ranges; nothing where nothing is ranged."""
     values = [curve(along(corner, by, points), quantity) for corner in answers.corners]
     return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
@@ -45,21 +45,21 @@ def band(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -
 AT_PEAK = "bound at 100 % of peak"
 
 
-def roof(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+def roof(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
     """The same with every efficiency at the peak, which nothing beats; nothing where the case stands there."""
-    if answers.roof is None:
+    if answers.at_peak is None:
         return []
-    values = curve(along(answers.roof.case, by, points), quantity)
+    values = curve(along(answers.at_peak.case, by, points), quantity)
     return [(float(point), value) for point, value in zip(points, values, strict=True) if math.isfinite(value)]
 
 
-def beside(answers: Answers, quantity: str) -> str:
+def beside(answers: BoundCase, quantity: str) -> str:
     """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
-    bound = answers.bound_text(quantity)
+    bound = answers.peak_bound_text(quantity)
     return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
 
 
-def moved(answers: Answers, quantity: str, by: str, point: Fraction) -> Result:
+def moved(answers: BoundCase, quantity: str, by: str, point: Fraction) -> Result:
     """A quantity at a value of one input, with its range; memory has to hold it there, for it carries no flag."""
     symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity))
     try:
@@ -117,7 +117,7 @@ class Limit:
         return f"at most {self.count:,} {thing}{'' if self.count == 1 else 's'}"
 
 
-def limit(equation: str, answers: Answers, by: str) -> Limit | None:
+def limit(equation: str, answers: BoundCase, by: str) -> Limit | None:
     """Where the left side of an equation passes the right; None where a side is not known or nothing moves."""
     try:
         solution = solve(equation, answers, by)
@@ -130,7 +130,7 @@ def limit(equation: str, answers: Answers, by: str) -> Limit | None:
     return None
 
 
-def held(answers: Answers, by: str) -> Limit | None:
+def held(answers: BoundCase, by: str) -> Limit | None:
     """How much of an input memory holds."""
     return limit(FULL_MEMORY, answers, by)
 
@@ -154,7 +154,7 @@ class Bounds:
     ridge: Limit | None
 
     @classmethod
-    def of(cls, metric: str, answers: Answers, by: str) -> Bounds:
+    def of(cls, metric: str, answers: BoundCase, by: str) -> Bounds:
         times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
         ridge = limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
         return cls(metric, by, answers.targets.get(metric), held(answers, by), limit(f"{metric} = {metric}_target", answers, by), ridge)
@@ -190,7 +190,7 @@ class Line:
     poles: Sequence[Fraction] = ()
 
     @classmethod
-    def through(cls, answers: Answers, bounds: Bounds, points: Sequence[Fraction]) -> Line:
+    def through(cls, answers: BoundCase, bounds: Bounds, points: Sequence[Fraction]) -> Line:
         cases = along(answers.case, bounds.by, points)
         return cls(points, cases, curve(cases, bounds.metric), bounds.memory)
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
@@ -26,7 +26,7 @@ NEAR = 8
 POINTS = 40
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """The picture of one case.
 
     Raises:
@@ -49,7 +49,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
     climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
-    notes = [f"{climb}Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
+    notes = [f"{climb}Every crossing is solved" + (f", {subject.range_position}; the band is what the ranges span." if subject.corners else ".")]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
@@ -58,13 +58,13 @@ def _end(last: float, limits: list[Limit]) -> float:
     return float(even(0, max([2 * last, 256, *near]), 5)[1] * 5)
 
 
-def _frame(subject: Answers, shown: list[float], high: float) -> Frame:
+def _frame(subject: BoundCase, shown: list[float], high: float) -> Frame:
     goal = float(subject.targets["itl"]) if "itl" in subject.targets else 0.0
     top = max(shown)
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (0, high), (0, max(top, goal if goal < 4 * top else 0) * 1.15), False, False)
 
 
-def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, float]], bounds: Bounds) -> None:
+def _draw(frame: Frame, there: BoundCase, line: Line, edges: list[tuple[float, float]], bounds: Bounds) -> None:
     """Areas, axes and curves."""
     for start, end, winner in regions(there, bounds, frame.x):
         frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.15)
@@ -77,7 +77,7 @@ def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, flo
     line.draw(frame, BLUE)
 
 
-def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
+def _places(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: Limit | None) -> None:
     """The lines and signs of the solved places, and of the case itself."""
     bounds.draw(frame)
     x, y = _own(there)
@@ -90,17 +90,17 @@ def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, doub
     frame.sign(x, y, "diamond", VERMILION, 5.0)
 
 
-def _own(there: Answers) -> tuple[float, float]:
+def _own(there: BoundCase) -> tuple[float, float]:
     """The context of the last step and its ITL."""
     return float(there.case.value("context")), float(there.case.value("itl"))
 
 
-def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
+def _at(there: BoundCase, context: Fraction | float) -> tuple[float, float]:
     """A context with its ITL."""
     return float(context), float(there.case.changed({"context": Fraction(context)}).value("itl"))
 
 
-def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
+def _label(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: Limit | None) -> None:
     result = subject.get("itl_last") or there.result("itl")
     frame.near(*_own(there), lines("last step: " if frame.places.shows("climb") else "this case: ", result.plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
@@ -113,7 +113,7 @@ def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, doubl
     frame.within(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
 
 
-def _wedge(frame: Frame, there: Answers) -> Area:
+def _wedge(frame: Frame, there: BoundCase) -> Area:
     """Between a step without cache and the curve: from where on, at a height of the page."""
     ends = [(frame.x(c), frame.y(float(there.case.changed({"context": Fraction(c)}).value("itl")))) for c in (1, round(frame.x.high / 2), round(frame.x.high))]
 
@@ -126,14 +126,14 @@ def _wedge(frame: Frame, there: Answers) -> Area:
     return area
 
 
-def growth(there: Answers) -> Result:
+def growth(there: BoundCase) -> Result:
     """What so many tokens of context more add to a step, where the case stands, with range and flag."""
     slopes = [PER * case.slope("itl", "context") for case in (there.case, *there.corners)]
     low, high = (min(slopes), max(slopes)) if there.corners else (None, None)
     return Result(there.case.theory.symbol("itl"), slopes[0], low, high, flags=(DOES_NOT_FIT,) if there.does_not_fit else ())
 
 
-def says(subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> str:
+def says(subject: BoundCase, there: BoundCase, bounds: Bounds, double: Limit | None) -> str:
     """The takeaway: the last step, what the cache adds, what target and memory allow."""
     context = int(there.case.value("context"))
     taken = beside(subject, "itl_last") if subject.get("itl_last") else beside(there, "itl")

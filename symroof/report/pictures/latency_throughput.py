@@ -7,7 +7,7 @@ from fractions import Fraction
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
@@ -49,7 +49,7 @@ class Curve:
 
     of: Measures
     configuration: Configuration
-    there: Answers
+    there: BoundCase
     batches: list[Fraction]
     rates: list[float]
     latencies: list[float]
@@ -71,7 +71,7 @@ class Curve:
         return float(self.bounds.memory.value) if self.bounds.memory else math.inf
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """The picture of the subject and the configurations beside it, as many as can be read.
 
     Raises:
@@ -104,12 +104,12 @@ def picture(study: Study, subject: Answers) -> Picture:
     return finished("latency-throughput", of.headline, named, frame, f"{of.headline}, both axes logarithmic.", says(curves, single), notes)
 
 
-def _there(configuration: Configuration, of: Measures) -> Answers:
+def _there(configuration: Configuration, of: Measures) -> BoundCase:
     """The case that is drawn: whole responses of a server under load, or the last step."""
     return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
 
 
-def _bounds(there: Answers, of: Measures) -> Bounds:
+def _bounds(there: BoundCase, of: Measures) -> Bounds:
     """Memory and target; under load a step has a share of prefill in it, and the ridge of decode alone is not its own."""
     if of is ISOLATED:
         return Bounds.of("itl", there, "batch")
@@ -124,7 +124,7 @@ def _curve(configuration: Configuration, of: Measures) -> Curve:
     high = min(power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
     batches = spread(1, high, [*solved, *own], POINTS)
     cases = along(there.case, "batch", batches)
-    peak = along(there.roof.case, "batch", batches) if there.roof else []
+    peak = along(there.at_peak.case, "batch", batches) if there.at_peak else []
     roof = list(zip(curve(peak, of.rate), curve(peak, of.itl), strict=True))
     return Curve(of, configuration, there, batches, curve(cases, of.rate), curve(cases, of.itl), bounds, roof)
 

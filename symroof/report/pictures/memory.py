@@ -2,7 +2,7 @@
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from symroof.drawing.frame import TICK_SIZE
@@ -21,7 +21,7 @@ MOST = 12
 GIGABYTE = 1e9
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """Every case of the study, as many as can be read.
 
     Raises:
@@ -49,7 +49,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     return Picture("memory", f"{HEADLINE}: {named}", shows, says([case for case, _ in every]), canvas)
 
 
-def says(cases: list[Answers]) -> str:
+def says(cases: list[BoundCase]) -> str:
     """The takeaway: how many of the cases fit."""
     fitting = sum(not case.does_not_fit for case in cases)
     if len(cases) == 1:
@@ -67,7 +67,7 @@ def _legend(canvas: Canvas, words: list[str]) -> None:
     canvas.words("usable", left + 10, y, 8.5)
 
 
-def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[str, str], middle: float) -> None:
+def _bar(canvas: Canvas, scale: Scale, case: BoundCase, label: str, parts: dict[str, str], middle: float) -> None:
     start, usable = 0.0, scale(float(case.case.value("usable_memory")) / GIGABYTE)
     for name, word in parts.items():
         canvas.drawn.append((word, label, float(case.case.value(name))))
@@ -82,7 +82,7 @@ def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[st
     _totals(canvas, case, scale(start), usable, middle)
 
 
-def _totals(canvas: Canvas, case: Answers, end: float, usable: float, middle: float) -> None:
+def _totals(canvas: Canvas, case: BoundCase, end: float, usable: float, middle: float) -> None:
     """The bytes needed behind the bar, the usable bytes behind its line; both behind the line where the bar leaves no room."""
     total, most = (case.result(name).plain().partition(" (")[0] for name in ("memory_bytes", "usable_memory"))
     if case.does_not_fit:
@@ -114,6 +114,6 @@ def _axis(canvas: Canvas, scale: Scale) -> None:
     canvas.words("GB", (scale.start + scale.end) / 2, 7, 9, align=0.5)
 
 
-def _sentence(case: Answers, label: str) -> str:
+def _sentence(case: BoundCase, label: str) -> str:
     needed, usable = case.result("memory_bytes").plain(), case.result("usable_memory").plain()
     return f"{label}: {needed} of {usable}{', does not fit' if case.does_not_fit else ''}"

@@ -10,7 +10,7 @@ from typing import Any
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import AT_THE_PEAK, basis_of
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, evenly, powers_of_two
@@ -42,7 +42,7 @@ class Drawn:
         label: the quantity in a few words, beside the axis and in sentences.
     """
 
-    subject: Answers
+    subject: BoundCase
     name: str
     by: str
     label: str
@@ -91,7 +91,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     return finished("over", headline, case, frame, f"{drawn.label} over {by}.", _says(drawn, line, broken.poles), notes)
 
 
-def _case_words(subject: Answers, name: str) -> str:
+def _case_words(subject: BoundCase, name: str) -> str:
     """The case, and the efficiencies that the quantity stands at where it depends on any."""
     basis = basis_of(subject, (name,))
     words = basis and (AT_THE_PEAK if basis[0] == AT_THE_PEAK else "at measured efficiencies" if basis[0].startswith("expected") else basis[0])

@@ -9,7 +9,7 @@ from itertools import groupby
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
@@ -17,7 +17,7 @@ from symroof.report.pictures.cases import Configuration, at_last_step, compared,
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
-from symroof.select.pareto_front import front
+from symroof.select.selection import front
 
 MOST, LARGEST = 64, 2.0**14
 """Configurations that are compared, and the largest batch."""
@@ -63,7 +63,7 @@ class Point:
     worth: Fraction
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """Every configuration of the study over the batches that memory holds.
 
     Raises:
@@ -96,7 +96,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
-        + (f" Everything stands {subject.standing}." if subject.corners else ""),
+        + (f" Everything stands {subject.range_position}." if subject.corners else ""),
         f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
         f"Left out: {len(configurations(study)) - MOST} further configurations." if len(configurations(study)) > MOST else "",
@@ -117,7 +117,7 @@ def _points(place: int, configuration: Configuration, of: Measures, by: str) -> 
     return [Point(place, batch, Fraction(case.value(of.itl)), Fraction(case.value(by))) for batch, case in cases]
 
 
-def _there(configuration: Configuration, of: Measures) -> Answers:
+def _there(configuration: Configuration, of: Measures) -> BoundCase:
     """The case that is compared: whole responses of a server under load, or the last step."""
     return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
 
@@ -170,7 +170,7 @@ def behind(every: Sequence[Configuration], best: Sequence[Point]) -> list[int]:
     return [place for place in range(len(every)) if all(point.place != place for point in best)]
 
 
-def _order(every: Sequence[Configuration], best: Sequence[Point], subject: Answers) -> list[int]:
+def _order(every: Sequence[Configuration], best: Sequence[Point], subject: BoundCase) -> list[int]:
     """The configurations as they are labelled, each once: the subject's while there is most room, then those of the front."""
     own = [place for place, configuration in enumerate(every) if subject in configuration.cases]
     return list(dict.fromkeys([*own, *(point.place for point in best), *behind(every, best)]))

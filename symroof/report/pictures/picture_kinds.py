@@ -12,7 +12,7 @@ from symroof.errors import InputError, Problem, nearest
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
-    from symroof.cases.case_results import Answers
+    from symroof.cases.bound_case import BoundCase
     from symroof.report.pictures.sheet import Picture
 
 KINDS = {
@@ -47,7 +47,7 @@ def checked(kind: str) -> str:
     return name
 
 
-def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
+def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Picture:
     """A study as a picture of a kind; one that shows a single case shows the subject, by default the first.
 
     Raises:
@@ -61,7 +61,7 @@ def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
     return made
 
 
-def of_review(study: Study, subject: Answers, unused: Collection[str] = ()) -> list[Picture]:
+def of_review(study: Study, subject: BoundCase, unused: Collection[str] = ()) -> list[Picture]:
     """Every picture that is used and that a review has data for; the front only where there is something to compare."""
     from symroof.report.pictures.cases import configurations
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, tint
 from symroof.drawing.frame import Frame
@@ -22,7 +22,7 @@ EDGE = 0.75
 STYLES = {"ridge": (GREEN, (), 1.8), "memory": (BLACK, (), 1.6), "target": (BLUE, DASHED, 1.6)}
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """The map of one case.
 
     Raises:
@@ -35,12 +35,12 @@ def picture(study: Study, subject: Answers) -> Picture:
     shows = f"{HEADLINE}, both logarithmic."
     notes = [
         "The case climbs from the context of its first step to that of its last, where memory and target are tested. Every line is solved"
-        + (f", {subject.standing}." if subject.corners else ".")
+        + (f", {subject.range_position}." if subject.corners else ".")
     ]
     return finished("regimes", HEADLINE, case_title(subject), frame, shows, says(map_, subject), notes)
 
 
-def drawn(map_: Regimes, subject: Answers) -> Frame:
+def drawn(map_: Regimes, subject: BoundCase) -> Frame:
     """Regions, lines, the case, then words where there is room for them."""
     frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (map_.batches[0] * EDGE, map_.batches[1]), map_.contexts)
     _regions(frame, map_)
@@ -84,7 +84,7 @@ def drawn_points(line: Line, map_: Regimes) -> list[tuple[float, float]]:
 # ----------------------------------------------------------------------------------------------------------- words
 
 
-def _label(frame: Frame, map_: Regimes, subject: Answers) -> None:
+def _label(frame: Frame, map_: Regimes, subject: BoundCase) -> None:
     """The case first, then the regions, which are bound to their areas, then the lines, which have all their length."""
     areas = region_areas(frame, map_)
     fitting = before(frame, map_, "memory")
@@ -148,7 +148,7 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
     return max(a[0], b[0]), min(a[1], b[1])
 
 
-def says(map_: Regimes, subject: Answers) -> str:
+def says(map_: Regimes, subject: BoundCase) -> str:
     """The map for somebody who does not see it."""
     context = map_.climb[1]
     texts = [f"This case: {requests(map_.batch)} at a context of {_tokens(context)}"]

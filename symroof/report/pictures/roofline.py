@@ -8,7 +8,7 @@ from typing import Any
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal
@@ -35,7 +35,7 @@ class Spot:
     rate: float
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """The picture of one case.
 
     Raises:
@@ -58,7 +58,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     return finished("roofline", HEADLINE, case_title(subject), frame, shows, says(subject, steps), notes)
 
 
-def _step(step: str, subject: Answers) -> Spot:
+def _step(step: str, subject: BoundCase) -> Spot:
     case = subject.case
     flops, moved = (case.value(f"{step}_{what}_per_device") for what in ("flops", "bytes"))
     return Spot(step, float(flops / moved), float(flops / case.value(f"{step}_roofline_time")))
@@ -71,7 +71,7 @@ def _operators(entries: Sequence[dict[str, Any]]) -> list[Spot]:
     return sorted(spots, key=lambda spot: spot.intensity)
 
 
-def _frame(subject: Answers, spots: list[Spot]) -> Frame:
+def _frame(subject: BoundCase, spots: list[Spot]) -> Frame:
     peak, bandwidth = (float(subject.case.value(name)) for name in ("peak_flops", "mem_bandwidth"))
     reached = [spot.intensity for spot in spots]
     low, high = min(reached) / 3, max(peak / bandwidth * 20, max(reached) * 3)
@@ -79,7 +79,7 @@ def _frame(subject: Answers, spots: list[Spot]) -> Frame:
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (low, high), (floor / 1.5, peak * 6))
 
 
-def _roof(frame: Frame, subject: Answers) -> None:
+def _roof(frame: Frame, subject: BoundCase) -> None:
     peak, bandwidth, mfu, mbu = (float(subject.case.value(name)) for name in ("peak_flops", "mem_bandwidth", "mfu", "mbu"))
     ridge = float(subject.case.value("effective_ridge"))
     frame.span(frame.x.low, ridge, SKY, 0.16)
@@ -97,7 +97,7 @@ def _signs(frame: Frame, step: Spot, spots: list[Spot]) -> None:
     frame.sign(step.intensity, step.rate, shape, colour, 6.0)
 
 
-def _label(frame: Frame, subject: Answers, steps: list[Spot], operators: list[list[Spot]]) -> None:
+def _label(frame: Frame, subject: BoundCase, steps: list[Spot], operators: list[list[Spot]]) -> None:
     for step in steps:
         words = f"{step.name}: {format_quantity(Fraction(step.intensity).limit_denominator(10**6), 'FLOP/byte')}"
         frame.near(step.intensity, step.rate, (words, words.replace(": ", ":\n")), LOOKS.get(step.name, OTHER)[0], bold=True)
@@ -131,7 +131,7 @@ def _two_lines(names: str) -> str:
     return ",\n".join(filter(None, (", ".join(words[:half]), ", ".join(words[half:]))))
 
 
-def says(subject: Answers, steps: list[Spot]) -> str:
+def says(subject: BoundCase, steps: list[Spot]) -> str:
     """The takeaway: the ridge, and on which side of it each phase lies."""
     ridge = subject.result("effective_ridge").plain()
     bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing import ENDINGS
 from symroof.drawing.canvas import LEADING, Canvas
 from symroof.drawing.colours import BLACK, GREY, VERMILION
@@ -130,7 +130,7 @@ def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says
     return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
 
 
-def lacking(kind: str, answers: Answers, *names: str, otherwise: str = "its inputs do not say enough") -> InputError:
+def lacking(kind: str, answers: BoundCase, *names: str, otherwise: str = "its inputs do not say enough") -> InputError:
     """The error for a case that has no value for what a picture shows: which quantity, and what it needs; ``otherwise`` where it has all."""
     missing = [f"{name} {why}" for name in names if (why := answers.why_unknown(name))]
     return InputError(Problem(kind, f"this case has nothing to draw: {'; '.join(missing) or otherwise}"))

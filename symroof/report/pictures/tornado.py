@@ -6,7 +6,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.letters import shortened
@@ -24,7 +24,7 @@ MOST = 16
 SMALL = 7.5
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """The picture of one case.
 
     Raises:
@@ -59,12 +59,12 @@ def picture(study: Study, subject: Answers) -> Picture:
     return Picture("tornado", f"{HEADLINE}: {case_title(subject)}", "Elasticities as bars, the strongest input first.", says(subject, inputs, metrics), canvas)
 
 
-def metrics_of(subject: Answers) -> dict[str, str]:
+def metrics_of(subject: BoundCase) -> dict[str, str]:
     """The metrics that a case is decided by, with their names."""
     return UNDER_LOAD if under_load(subject.case) else ISOLATED
 
 
-def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
+def elasticities(subject: BoundCase) -> dict[str, dict[str, Span]]:
     """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
     metrics = [metric for metric in metrics_of(subject) if subject.get(metric) is not None]
     free, inputs = _free(subject, metrics), dict[str, dict[str, Span]]()
@@ -75,13 +75,13 @@ def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
     return dict(sorted(inputs.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
 
 
-def _free(subject: Answers, metrics: Collection[str]) -> list[str]:
+def _free(subject: BoundCase, metrics: Collection[str]) -> list[str]:
     """The inputs of some metrics that can be chosen: the same for each, whose slopes are then worked out together."""
     names = dict.fromkeys(name for metric in metrics for name in subject.case.used(metric))
     return [name for name in names if base_name(name) not in FIXED and name not in metrics]
 
 
-def in_steps(subject: Answers, metrics: Collection[str]) -> list[str]:
+def in_steps(subject: BoundCase, metrics: Collection[str]) -> list[str]:
     """The inputs that can be chosen and move a metric in steps, as the pieces that a prompt is read in."""
     free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.used(metric)}
     known = {metric: over_ranges(subject, metric, free) for metric in metrics}
@@ -114,7 +114,7 @@ def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) ->
         canvas.words(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
 
 
-def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: dict[str, str]) -> str:
+def says(subject: BoundCase, inputs: dict[str, dict[str, Span]], metrics: dict[str, str]) -> str:
     """The takeaway: for each metric the strongest inputs, and which way they move it."""
     sentences = []
     for metric, word in metrics.items():

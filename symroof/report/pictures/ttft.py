@@ -4,7 +4,7 @@ import math
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, ORANGE, SKY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import decimal, powers_of_two
@@ -18,7 +18,7 @@ FURTHEST = 64.0
 """A solved prompt that lies further than this many times the case's own is named in words, not shown."""
 
 
-def picture(study: Study, subject: Answers) -> Picture:
+def picture(study: Study, subject: BoundCase) -> Picture:
     """The picture of one case.
 
     Raises:
@@ -36,7 +36,9 @@ def picture(study: Study, subject: Answers) -> Picture:
     _draw(frame, subject, line, bounds)
     frame.curve(AT_PEAK, lowest, BLUE, 1.1, DOTTED)
     _label(frame, subject, bounds)
-    notes = ["Both axes are logarithmic. Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
+    notes = [
+        "Both axes are logarithmic. Every crossing is solved" + (f", {subject.range_position}; the band is what the ranges span." if subject.corners else ".")
+    ]
     notes += [BEYOND_MEMORY] if bounds.memory and bounds.target and bounds.target.value > bounds.memory.value else []
     shows = f"{HEADLINE}, from {low:,.0f} to {high:,.0f} tokens, both axes logarithmic."
     return finished("ttft", HEADLINE, case_title(subject), frame, shows, says(subject, bounds), notes)
@@ -47,13 +49,13 @@ def _ends(prompt: float, limits: list[Limit]) -> tuple[float, float]:
     return max(1.0, power_of_two(min([prompt / 8, *(value / 3 for value in near)])) / 2), power_of_two(max([prompt * 4, 64, *(value * 2 for value in near)]))
 
 
-def _frame(subject: Answers, values: list[float], ends: tuple[float, float]) -> Frame:
+def _frame(subject: BoundCase, values: list[float], ends: tuple[float, float]) -> Frame:
     goal = [float(subject.targets["ttft"])] if "ttft" in subject.targets else []
     shown = [value for value in (*values, *goal) if value > 0]
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), ends, (min(shown) / 1.6, max(shown) * 1.5))
 
 
-def _draw(frame: Frame, subject: Answers, line: Line, bounds: Bounds) -> None:
+def _draw(frame: Frame, subject: BoundCase, line: Line, bounds: Bounds) -> None:
     """Areas, axes, curves, and the solved places with the case itself."""
     for start, end, winner in regions(subject, bounds, frame.x):
         frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.22)
@@ -68,12 +70,12 @@ def _draw(frame: Frame, subject: Answers, line: Line, bounds: Bounds) -> None:
     frame.sign(*_own(subject), "diamond", VERMILION, 5.0)
 
 
-def _own(subject: Answers) -> tuple[float, float]:
+def _own(subject: BoundCase) -> tuple[float, float]:
     """The case's prompt and TTFT."""
     return float(subject.case.value("prompt")), float(subject.case.value("ttft"))
 
 
-def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
+def _label(frame: Frame, subject: BoundCase, bounds: Bounds) -> None:
     frame.near(*_own(subject), lines("this case: ", subject.result("ttft").plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     label_ridge(frame, subject, bounds)
@@ -82,7 +84,7 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
         frame.beside(name, (word,), GREY)
 
 
-def says(subject: Answers, bounds: Bounds) -> str:
+def says(subject: BoundCase, bounds: Bounds) -> str:
     """The takeaway: the case's own value, what the target and memory allow, where the bound changes."""
     prompt, ridge = int(subject.case.value("prompt")), bounds.ridge
     texts = [f"The first token of a prompt of {prompt:,} tokens takes {beside(subject, 'ttft')}", *allowances(bounds, "token")]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from symroof.analysis.solution import trees
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLUE, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
@@ -50,7 +50,7 @@ def target_word(name: str, goal: Fraction) -> str:
     return f"{name} target {format_quantity(goal, 's')}"
 
 
-def regions(answers: Answers, bounds: Bounds, scale: Scale) -> list[tuple[float, float, str]]:
+def regions(answers: BoundCase, bounds: Bounds, scale: Scale) -> list[tuple[float, float, str]]:
     """The parts of an axis in which compute or memory is the longer time: from, to, which. Between solved crossings one wins throughout."""
     if bounds.ridge is None:
         return []
@@ -64,7 +64,7 @@ def regions(answers: Answers, bounds: Bounds, scale: Scale) -> list[tuple[float,
     return parts
 
 
-def _between(answers: Answers, bounds: Bounds, start: float, end: float) -> Case:
+def _between(answers: BoundCase, bounds: Bounds, start: float, end: float) -> Case:
     """The case halfway between two values of an axis, in logarithms."""
     return answers.case.changed({bounds.by: Fraction(math.sqrt(max(start, 1e-9) * end))})
 
@@ -86,7 +86,7 @@ def label_limits(frame: Frame, bounds: Bounds) -> None:
         frame.beside("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
 
 
-def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
+def label_ridge(frame: Frame, answers: BoundCase, bounds: Bounds) -> None:
     """The ridge, and each part of the axis by its bound, where memory holds any of it; by the longer of two times where links or fixed costs are longer still."""
     memory = bounds.memory
     if bounds.ridge and bounds.ridge.real:
@@ -102,7 +102,7 @@ def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
 BEYOND_MEMORY = "† does not fit in memory."
 
 
-def unfit(answers: Answers) -> list[str]:
+def unfit(answers: BoundCase) -> list[str]:
     """What the words of a picture end with where its case does not fit."""
     return ["the case does not fit in memory"] if answers.does_not_fit else []
 

@@ -10,9 +10,9 @@ from functools import cache, cached_property, partial
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
 from symroof.analysis.inline import opened
-from symroof.analysis.no_closed_form import because, because_searched, searched_quantity
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
@@ -38,7 +38,7 @@ class Posed:
 
     relation: Compare
     unknown: str
-    answers: Answers
+    bound_case: BoundCase
 
     @cached_property
     def moves(self) -> bool:
@@ -51,7 +51,7 @@ class Posed:
         Raises:
             NoValue: an input that it needs is missing, or it has no value anywhere.
         """
-        difference, case = build.sub(*self._opened()), self.answers.case
+        difference, case = build.sub(*self._opened()), self.bound_case.case
         low, high = domain(self.unknown, case)
         evaluate = case.evaluate
         at = self._at_points(difference, case, evaluate, self._demands())
@@ -63,7 +63,7 @@ class Posed:
             scanned = scan(difference, self.unknown, along, low, high, self._rough)
             return replace(scanned, because=because_searched(self._searched, self.unknown))
         solved = crossing(difference, self.unknown, evaluate, low, high, self._rough, along)
-        solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.answers))
+        solved = replace(solved, because=because(solved.because, self.relation, self.unknown, self.bound_case))
         existing = self._where_it_exists(solved.values, at)
         branches = tuple(branch for branch in solved.branches if branch.value is None or branch.value in existing)
         if existing or not solved.values:
@@ -122,10 +122,10 @@ class Posed:
 
     @property
     def _ranged(self) -> frozenset[str]:
-        return frozenset(self.answers.binding.box())
+        return frozenset(self.bound_case.box)
 
     def _opened(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
-        left, right = (opened(side, self.unknown, self.answers, ranged=ranged) for side in (self.relation.left, self.relation.right))
+        left, right = (opened(side, self.unknown, self.bound_case, ranged=ranged) for side in (self.relation.left, self.relation.right))
         return left, right
 
     @cached_property
@@ -134,11 +134,11 @@ class Posed:
 
     @cached_property
     def _searched(self) -> str:
-        return searched_quantity(self.relation, self.unknown, self.answers)
+        return searched_quantity(self.relation, self.unknown, self.bound_case)
 
     def _demands(self, ranged: frozenset[str] = frozenset()) -> list[Tree]:
         """The conditions under which the quantities of the equation exist, opened as the sides are."""
-        opened_demands = (opened(demand, self.unknown, self.answers, ranged=ranged) for demand in demands_of(self.relation, self.answers.case))
+        opened_demands = (opened(demand, self.unknown, self.bound_case, ranged=ranged) for demand in demands_of(self.relation, self.bound_case.case))
         return list(dict.fromkeys(opened_demands))
 
     def _at_points(self, difference: Tree, case: Case, evaluate: Evaluate, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
@@ -159,13 +159,13 @@ class Posed:
 
     def _rough(self, points: Points) -> Sequence[float]:
         """Left side less right side at many points, in floats."""
-        return self._differences.at(self.relation, self.unknown, points, self._differences.places([self.answers.case], self.unknown))
+        return self._differences.at(self.relation, self.unknown, points, self._differences.places([self.bound_case.case], self.unknown))
 
     @cached_property
     def _differences(self) -> RoughDifferences:
         from symroof.analysis.rough_difference import RoughDifferences  # NumPy is not loaded for what has a closed form
 
-        return RoughDifferences.of(self.unknown, self.answers)
+        return RoughDifferences.of(self.unknown, self.bound_case)
 
     def _gap(self, case: Case, point: Fraction) -> Fraction:
         return Fraction(case.changed({self.unknown: point}).evaluate(self._sides))
@@ -174,7 +174,7 @@ class Posed:
         """The crossings at which every quantity of the equation exists; of something counted, at it or the next whole number, since a sum has no value between."""
         if not values or self._searched or not self._demands():
             return values
-        counted = self.answers.case.theory.symbol(self.unknown).counted
+        counted = self.bound_case.case.theory.symbol(self.unknown).counted
         return tuple(value for value in values if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value)))))
 
 

@@ -14,11 +14,11 @@ from symroof.analysis.compile import Compiled, compile
 from symroof.analysis.constraints import conditions
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, late_from_arrival, metrics_of, under_load
 from symroof.arrays.searches import largest_whole
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.select.configuration import Run, varied
-from symroof.select.screened_group import PRICED
+from symroof.select.screening import PRICED
 
 Array = np.ndarray[Any, Any]
 
@@ -44,18 +44,18 @@ def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
     Where requests grow so that fewer fit together, as many decode as do; of a batch that was solved for also as many as meet the ITL target.
     Over ranges of efficiencies it passes where it does at their slow end.
 
-    >>> from symroof.select.choice import select
+    >>> from symroof.select.selection import select
     >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
     >>> (rate,) = each_bears(choice.passing[0].run, ["arrival_rate"])
     >>> round(rate.value, 1), rate.breaks
     (22.8, ('load',))
     """
-    answers = run.answers.slow_end
-    moved = [name for name in names if name in answers.case.given]
-    if not moved or not PRICED.issuperset(run.missed) or not under_load(answers.case):
+    bound_case = run.bound_case.slow_end
+    moved = [name for name in names if name in bound_case.case.given]
+    if not moved or not PRICED.issuperset(run.missed) or not under_load(bound_case.case):
         return (None,) * len(names)
     try:
-        load = _Load(run, answers, moved)
+        load = _Load(run, bound_case, moved)
     except (InputError, NoValue):
         return (None,) * len(names)
     return tuple(_last(load, name) if name in moved else None for name in names)
@@ -63,7 +63,7 @@ def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
 
 def _last(load: _Load, name: str) -> Bears | None:
     """The last value of one input that passes, followed upwards in ever finer steps."""
-    counted = load.answers.case.theory.symbol(name).counted
+    counted = load.bound_case.case.theory.symbol(name).counted
     start = low = load.now[name]
     high = low * STRETCH  # the nearest first: sums over long responses take long
     turn = 0
@@ -87,13 +87,13 @@ def _last(load: _Load, name: str) -> Bears | None:
 class _Load:
     """The conditions of a configuration as functions of the inputs that change, one at a time, and of the batch."""
 
-    def __init__(self, run: Run, answers: Answers, names: Sequence[str]) -> None:
-        self.answers = answers
-        self.now = {name: float(answers.case.value(name)) for name in names}
-        self.limits = {metric: limit for metric, limit in _limits(answers).items() if limit[0] not in run.missed}
+    def __init__(self, run: Run, bound_case: BoundCase, names: Sequence[str]) -> None:
+        self.bound_case = bound_case
+        self.now = {name: float(bound_case.case.value(name)) for name in names}
+        self.limits = {metric: limit for metric, limit in _limits(bound_case).items() if limit[0] not in run.missed}
         solved = "batch" in dict(run.changes)
-        self.batch = _Batch(answers, names, run.batch, self.limits[ITL][1] if solved and ITL in self.limits else math.inf)
-        self.function = compile(list(self.limits), [*names, "batch"], answers)
+        self.batch = _Batch(bound_case, names, run.batch, self.limits[ITL][1] if solved and ITL in self.limits else math.inf)
+        self.function = compile(list(self.limits), [*names, "batch"], bound_case)
 
     def broken(self, name: str, points: Array) -> dict[str, Array]:
         """For each metric, where one input at these values breaks its limit."""
@@ -106,10 +106,10 @@ class _Load:
 class _Batch:
     """The requests that decode as an input changes: no more than now, than fit, and than meet the ITL target, which they do the slower the more they are."""
 
-    def __init__(self, answers: Answers, names: Sequence[str], most: float, limit: float) -> None:
+    def __init__(self, bound_case: BoundCase, names: Sequence[str], most: float, limit: float) -> None:
         self.most, self.limit = most, limit
-        self.capacity = compile(["concurrency"], names, answers)
-        self.step: Compiled | None = compile([ITL], [*names, "batch"], answers) if limit < math.inf else None
+        self.capacity = compile(["concurrency"], names, bound_case)
+        self.step: Compiled | None = compile([ITL], [*names, "batch"], bound_case) if limit < math.inf else None
 
     def __call__(self, inputs: Mapping[str, Any], shape: tuple[int, ...]) -> Array:
         high = np.floor(np.clip(np.broadcast_to(self.capacity.codes(*inputs.values())[0], shape), 1, self.most))
@@ -130,7 +130,7 @@ def expected_copies(run: Run) -> int:
 
     A batch that was solved for the slow end is solved for the values expected, too: faster steps take more requests within the target.
 
-    >>> from symroof.select.choice import select
+    >>> from symroof.select.selection import select
     >>> case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": 100, "targets": {"itl": "50 ms"}}
     >>> run = select(**case).passing[0].run
     >>> expected_copies(run) < run.copies
@@ -155,12 +155,12 @@ def expected_batch(run: Run) -> int:
     return int(_Batch(run.own, ["dp"], math.inf, limits[ITL][1] if ITL in limits else math.inf)({"dp": 1.0}, (1,))[0])
 
 
-def _limits(answers: Answers) -> Mapping[str, tuple[str, float]]:
+def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:
     """Each metric with its condition and limit: at an arrival rate the TTFT with the wait for a slot; a load of 1 is already too much."""
-    case = answers.case
+    case = bound_case.case
     limits: dict[str, tuple[str, float]] = {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))} if case.known("fits") else {}
     if "arrival_rate" in case.given:
         limits[LOAD] = (LOAD, 1 - DIGITS**2 * 2)
-    for target, limit in answers.targets.items():
+    for target, limit in bound_case.targets.items():
         limits[FROM_ARRIVAL if target == "ttft" and LOAD in limits else metrics_of(target, case)[0]] = (target, float(limit))
     return {metric: limit for metric, limit in limits.items() if case.known(metric)}

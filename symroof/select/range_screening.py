@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from symroof.cases.case_results import Answers
-from symroof.select.screened_group import Screened
-from symroof.select.screening import screened
+from symroof.cases.bound_case import BoundCase
+from symroof.select.screening import Screened, screened
 
-Varied = Callable[..., Answers]
+Varied = Callable[..., BoundCase]
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,13 @@ class _Corners:
         return None if None in counts else max(count for count in counts if count is not None)
 
 
-def screened_over_ranges(cases: Sequence[Answers], varied: Varied) -> list[Screened | None]:
+def screened_over_ranges(cases: Sequence[BoundCase], varied: Varied) -> list[Screened | None]:
     """Each configuration with ranges, at a batch and copies that pass at every corner where there are such; None where a corner is not screened.
 
     ``varied`` binds a configuration anew with some inputs changed.
     """
     corners = _at_corners(cases)
-    batches = [{} if own is None or "batch" in a.binding.given else {"batch": min(c.batch for c in own.every)} for a, own in zip(cases, corners, strict=True)]
+    batches = [{} if own is None or "batch" in a.given else {"batch": min(c.batch for c in own.every)} for a, own in zip(cases, corners, strict=True)]
     corners_at = _again(cases, batches, corners, varied)
     counts = [1 if own is None else own.copies or 1 for own in corners_at]
     fleets = [{**batch, "dp": count} if count > 1 else {} for batch, count in zip(batches, counts, strict=True)]
@@ -51,11 +50,11 @@ def screened_over_ranges(cases: Sequence[Answers], varied: Varied) -> list[Scree
     return _with_ends(cases, fleets, made, varied)
 
 
-def _with_ends(cases: Sequence[Answers], fleets: Sequence[Mapping[str, int]], made: Sequence[Screened | None], varied: Varied) -> list[Screened | None]:
+def _with_ends(cases: Sequence[BoundCase], fleets: Sequence[Mapping[str, int]], made: Sequence[Screened | None], varied: Varied) -> list[Screened | None]:
     """The same with values at the smallest and the largest batch that pass, where the ranges stand."""
     ends = [(i, batch) for i, one in enumerate(made) if one and one.most for batch in sorted({one.least, one.most} - {one.batch})]
     there = [varied(cases[i], **{**fleets[i], "batch": batch}) for i, batch in ends]
-    reached = screened([replace(answers, moved=answers.case, _memo={}) for answers in there])
+    reached = screened([bound_case.at(bound_case.case) for bound_case in there])
     values: dict[int, dict[int, Mapping[str, float]]] = {}
     for (i, batch), end in zip(ends, reached, strict=True):
         if end is not None:
@@ -63,7 +62,7 @@ def _with_ends(cases: Sequence[Answers], fleets: Sequence[Mapping[str, int]], ma
     return [replace(one, values={**one.values, **values[i]}) if one and i in values else one for i, one in enumerate(made)]
 
 
-def _again(cases: Sequence[Answers], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Varied) -> list[_Corners | None]:
+def _again(cases: Sequence[BoundCase], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Varied) -> list[_Corners | None]:
     """The corners of those configurations that change, all at once; as they were of the others."""
     moved = [i for i, change in enumerate(changes) if change and before[i] is not None]
     made = list(before)
@@ -83,10 +82,10 @@ def _screened(at_first: _Corners, there: _Corners, copies: int | None) -> Screen
     return Screened(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
 
 
-def _at_corners(cases: Sequence[Answers]) -> list[_Corners | None]:
+def _at_corners(cases: Sequence[BoundCase]) -> list[_Corners | None]:
     """All corners of all configurations at once."""
-    each = [[replace(answers, moved=case, _memo={}) for case in (*answers.corners, answers.case)] for answers in cases]
-    results = iter(screened([answers for corners in each for answers in corners]))
+    each = [[bound_case.at(case) for case in (*bound_case.corners, bound_case.case)] for bound_case in cases]
+    results = iter(screened([bound_case for corners in each for bound_case in corners]))
     made: list[_Corners | None] = []
     for corners in each:
         own = [next(results) for _ in corners]

@@ -7,9 +7,9 @@ from symroof.analysis.sensitivity import over_ranges
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
 from symroof.cases.quantity_result import bare
-from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
+from symroof.select.selection import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
@@ -49,7 +49,7 @@ def choice_json(choice: Choice, track: Track = untracked, most: int = WORKED_OUT
 
 
 def _unit(choice: Choice, name: str) -> str:
-    return choice.configurations[0].run.answers.case.theory.symbol(TARGET_METRICS[name]).unit
+    return choice.configurations[0].run.bound_case.case.theory.symbol(TARGET_METRICS[name]).unit
 
 
 def configuration_json(c: Configuration, worked_out: bool = True, short: bool = True) -> dict[str, Any]:
@@ -59,16 +59,16 @@ def configuration_json(c: Configuration, worked_out: bool = True, short: bool = 
 
 
 def _verdict(c: Configuration) -> dict[str, Any]:
-    binding = c.run.own.binding
+    case = c.run.own
     return {
         "label": c.label,
-        "model": binding.model.name if binding.model else None,
-        "hardware": binding.hardware.name if binding.hardware else None,
-        "precisions": dict(binding.precisions),
-        "varied": dict(binding.varied),
+        "model": case.model.name if case.model else None,
+        "hardware": case.hardware.name if case.hardware else None,
+        "precisions": dict(case.precisions),
+        "varied": dict(case.varied),
         "batch": c.run.batch,
         "copies": c.run.copies,
-        "scheduling": binding.assumptions["scheduling"],
+        "scheduling": case.assumptions["scheduling"],
         "batch_chosen": c.chosen,
         "state": c.state,
         "missed": list(c.run.missed),
@@ -83,21 +83,21 @@ def _compared(run: Run) -> dict[str, dict[str, Any]]:
 
 def _solved(c: Configuration, short: bool) -> dict[str, Any]:
     """What takes exact arithmetic and solving."""
-    answers, binding = c.run.answers, c.run.answers.binding
+    bound_case = c.run.bound_case
     failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
-    bought = together(answers) if failing and short else None
+    bought = together(bound_case) if failing and short else None
     return {
         "checks": {check.name: check_json(check) for check in c.run.checks},
         "unknown": c.run.unknown,
         "quantities": dict(_quantities(c.run)),
         "at_largest_batch": dict(_quantities(c.largest)) if c.largest else None,
-        "lacks": [lever_json(lever) for lever in lacks(answers)] if failing and short else None if failing else [],
+        "lacks": [lever_json(lever) for lever in lacks(bound_case)] if failing and short else None if failing else [],
         "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
-        "keeps": [keep_json(keep) for keep in keeps(answers.slow_end)] if passing else [],
+        "keeps": [keep_json(keep) for keep in keeps(bound_case.slow_end)] if passing else [],
         "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl", "sustained_itl")},
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in answers.inputs(_known(c.run), False).items()},
-        "assumptions": {s: {"value": binding.assumptions[s], "defaulted": binding.assumptions.defaulted(s)} for s in SWITCHES},
-        "warnings": case_warnings(answers),
+        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in bound_case.inputs(_known(c.run), False).items()},
+        "assumptions": {s: {"value": bound_case.assumptions[s], "defaulted": bound_case.assumptions.defaulted(s)} for s in SWITCHES},
+        "warnings": case_warnings(bound_case),
     }
 
 
@@ -109,11 +109,11 @@ def check_json(check: TargetCheck) -> dict[str, Any]:
 
 
 def _known(run: Run) -> tuple[str, ...]:
-    return tuple(name for name in QUANTITIES if run.answers.get(name) is not None)
+    return tuple(name for name in QUANTITIES if run.bound_case.get(name) is not None)
 
 
 def _quantities(run: Run) -> Iterator[tuple[str, dict[str, Any]]]:
-    yield from ((name, run.answers.decided_json(name)) for name in _known(run))
+    yield from ((name, run.bound_case.json_with_bound(name)) for name in _known(run))
 
 
 def lever_json(lever: Lever) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def keep_json(keep: Keep) -> dict[str, Any]:
 
 
 def _elasticity(run: Run, metric: str, by: str) -> Any:
-    span = over_ranges(run.answers, metric, (by,)).get(by)
+    span = over_ranges(run.bound_case, metric, (by,)).get(by)
     return bare(span[0]) if span else None
 
 

@@ -10,17 +10,36 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import MEMORY, basis_lines
-from symroof.cases.mixed_requests import mixed
-from symroof.cases.request import selection
+from symroof.cases.decision_defaults import has_mix
+from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
-from symroof.select.candidates import hint, widened
+from symroof.select.candidates import NO_COUNTS, Counts, degrees_of, device_counts, hint, laid_out, widened
 from symroof.select.configuration import Configuration, Run, judged, targets_of
-from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
-from symroof.select.pareto_front import front
-from symroof.select.screened_group import PRICED
+from symroof.select.screening import PRICED
 from symroof.theory.defaults import Missing
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
+
+
+def front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
+    """The places of the points that no other point beats: as good in every respect, and better in one.
+
+    ``larger`` says of each respect whether more of it is better. Equal points stand beside each other on the front.
+
+    >>> latency_and_rate = [(20, 100), (30, 150), (40, 120), (30, 150)]
+    >>> front(latency_and_rate, larger=(False, True))
+    (0, 1, 3)
+
+    Raises:
+        ValueError: a point that speaks of more or fewer respects than ``larger`` does.
+    """
+    signed = [tuple(value if more else -value for value, more in zip(point, larger, strict=True)) for point in points]
+    return tuple(i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed))
+
+
+def _beats(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
+    return a != b and all(x >= y for x, y in zip(a, b, strict=True))
+
 
 BESTS: dict[str, tuple[str, bool]] = {
     "throughput": ("sustained_throughput", True),
@@ -144,7 +163,7 @@ class Choice:
     @property
     def basis(self) -> tuple[str, ...]:
         """What the latencies rest on, each once, and where ranges that are given are looked at."""
-        at_corners = any(not c.run.own.binding.searched for c in self.configurations)
+        at_corners = any(not c.run.own.search_inside for c in self.configurations)
         return (*basis_lines(c.run.own for c in self.configurations), *(["over the ranges that are given: evaluated at their corners"] if at_corners else []))
 
     @property
@@ -158,15 +177,15 @@ class Choice:
         """The devices whose price is not known, where a price decides."""
         if not PRICED & self.targets.keys() and self.order not in ("cost", "price", "fleet"):
             return ()
-        bindings = [c.run.own.binding for c in self.configurations if not c.run.own.case.has("price")]
-        names = list(dict.fromkeys(binding.hardware.name for binding in bindings if binding.hardware))
+        unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
+        names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
         shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
         return (f"no price of {shown} is known, so what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",) if names else ()
 
     @property
     def _one_layout(self) -> tuple[str, ...]:
         """Where copies are solved for an arrival rate and every instance is laid out alike."""
-        givens = [c.run.own.binding.given for c in self.configurations]
+        givens = [c.run.own.given for c in self.configurations]
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
         return ("every replica has the same parallel layout: --among instance_devices=1,2,4,8 tries every layout of a replica",)
@@ -175,8 +194,8 @@ class Choice:
     def _full_steps(self) -> tuple[str, ...]:
         """The first of those that pass whose budget of prompt tokens fills every step before the batch is full."""
         for c in self.passing[:1]:
-            case = c.run.answers.case
-            served = "mix_batch" if mixed(c.run.answers.binding.given) else "chunked_batch"
+            case = c.run.bound_case.case
+            served = "mix_batch" if has_mix(c.run.bound_case.given) else "chunked_batch"
             decoding = case.value(served) if case.theory.assumptions["scheduling"] == "chunked" and case.known(served) else c.run.batch
             if decoding < c.run.batch:
                 return (
@@ -212,7 +231,7 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     Raises:
         InputError: an unknown name, an empty list of candidates, no model, more than 20,000 configurations.
     """
-    made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, selection(origin="given", **case) if case else None)
+    made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, request_of(origin="given", **case) if case else None)
     rest, counts = device_counts(among or {})
     return chosen(widened(made, rest), by, counts=counts)
 
@@ -227,7 +246,7 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked, counts
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
     study.decide()
     _complete(study)
-    listed = len(study._selection.values.get("batch", ())) > 1
+    listed = len(study.request.values.get("batch", ())) > 1
     configurations = judged(laid_out(study.cases, counts), listed, track)
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _place(c, order))
@@ -237,7 +256,7 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked, counts
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     """Cheapest first: the fleet that bears an arrival rate, those without a price last; else a million tokens where every price is known; else by what
     a device gives."""
-    buys = "arrival_rate" in study.first.binding.given
+    buys = "arrival_rate" in study.first.given
     word, enough = ("fleet", any) if buys else ("cost", all)
     priced = [c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes"]
     return word if not priced or enough(priced) else "rate"
@@ -245,7 +264,7 @@ def _order(study: Study, configurations: Sequence[Configuration]) -> str:
 
 def _complete(study: Study) -> None:
     """There is a model, a device and a load to choose for."""
-    own = study.first.binding
+    own = study.first
     missing = [
         name for name, entry in (("model", own.model), ("hardware", own.hardware or "mem_capacity" in own.given)) if not entry and "params" not in own.given
     ]
@@ -290,7 +309,7 @@ def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:
 def _fits(run: Run) -> bool:
     if run.shares:
         return MEMORY not in run.missed
-    return run.answers.fits is not None and not run.answers.does_not_fit
+    return run.bound_case.fits is not None and not run.bound_case.does_not_fit
 
 
 def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:

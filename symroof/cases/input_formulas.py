@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 from symroof.cases.quantity_result import as_written
-from symroof.cases.spec_values import Given, check_together
+from symroof.cases.spec_values import SourcedValue, check_together
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import in_short, text
@@ -27,17 +27,18 @@ MOST_POINTS = 64
 """Corners of the ranges at which formulas are checked."""
 
 
-def check_formulas(made: Callable[[], Case], given: Mapping[str, Given], box: Ends) -> None:
+def formula_inputs(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]:
+    """The values that somebody set to a formula."""
+    return {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span)) and not value.defaulted}
+
+
+def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, SourcedValue], box: Ends, case: Case) -> None:
     """Formulas that somebody set must be numbers, not lead back to themselves, and come to values that their names may have: with the ranges at their
     middle and at every corner.
 
     Raises:
         InputError: one does not.
     """
-    formulas = {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span)) and not value.defaulted}
-    if not formulas:
-        return
-    case = made()
     for name, formula in formulas.items():
         if wrong := case.no_number(formula.setting):  # type: ignore[arg-type]
             raise InputError(Problem(formula.source, f"{wrong} is true/false or a category, not a number", path=name))
@@ -49,7 +50,7 @@ def check_formulas(made: Callable[[], Case], given: Mapping[str, Given], box: En
         check_together(numbers | known, [])
 
 
-def without_value(name: str, formula: Given, error: NoValue) -> InputError:
+def without_value(name: str, formula: SourcedValue, error: NoValue) -> InputError:
     """The error of a formula set as a value that has none here, with what it needs."""
     hint = f"give {error.name}" if isinstance(error, Missing) else ""
     return InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint))
@@ -62,7 +63,7 @@ def _points(ends: Ends) -> Iterator[dict[str, Fraction]]:
         yield from (dict(zip(ends, corner, strict=True)) for corner in itertools.product(*ends.values()))
 
 
-def _known(name: str, formula: Given, case: Case) -> bool:
+def _known(name: str, formula: SourcedValue, case: Case) -> bool:
     """Whether a formula has a value: where one that it needs is missing, what follows says so.
 
     Raises:
@@ -79,7 +80,7 @@ def _known(name: str, formula: Given, case: Case) -> bool:
     return True
 
 
-def _checked(name: str, formula: Given, case: Case, point: Mapping[str, Fraction]) -> Num:
+def _checked(name: str, formula: SourcedValue, case: Case, point: Mapping[str, Fraction]) -> Num:
     """What a formula comes to, a value that its name may have."""
     symbol = case.theory.symbol(name)
     value = Num(Fraction(case.value(name)), symbol.dimension)

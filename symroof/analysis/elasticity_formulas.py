@@ -1,7 +1,8 @@
-"""Elasticities as formulas: an elasticity is made of shares, and each share is spoken in the quantities people know.
+"""Elasticities as formulas: per cent that a quantity moves when one input moves one per cent.
 
-Opened down to inputs, the elasticity of a step's time in the context would fill a line. Opened only as far as single
-terms, it is ``kv_bytes_per_token*decode_span/decode_bytes``: the cache's share of the bytes.
+A term ``c*x**k`` moves ``k`` per cent; a sum moves as its terms do, each weighted with its share. So an elasticity is made of shares, written in
+the quantities that people know: the elasticity of a step's time in the context is ``kv_bytes_per_token*decode_span/decode_bytes``, the share of
+the cache in the bytes.
 """
 
 from collections.abc import Iterator
@@ -11,15 +12,52 @@ from functools import cached_property
 from itertools import islice
 
 from symroof.analysis.inline import explained, shortest
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula import build, quotients
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import Add, Call, Div, Name, Tree, mentions, walk
+from symroof.formula.tree import ZERO, Add, Call, Div, Name, Tree, mentions, walk
 from symroof.solver.arms import settled
-from symroof.solver.elasticity import elasticity
-from symroof.solver.rational import NotRational, quotient, rational
+from symroof.solver.rational import NotRational, Polynomial, quotient, rational, shared_factors_out, terms_of
 from symroof.solver.symbolic import arms
+
+
+def elasticity(tree: Tree, x: str) -> Tree:
+    """The elasticity of a formula without maxima that ``x`` moves.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(elasticity(parse("(weights + k*batch*x)/bandwidth"), "x"))
+    'k*batch*x/(weights + k*batch*x)'
+    >>> text(elasticity(parse("p*x/(weights + k*x)"), "x"))
+    'weights/(weights + k*x)'
+    >>> text(elasticity(parse("a/x^2"), "x"))
+    '-2'
+
+    Raises:
+        NotRational: the formula is no quotient of polynomials in ``x``.
+    """
+    over, under = (shared_factors_out(p) for p in rational(tree, x))
+    if set(over.values()) == {ZERO}:
+        return ZERO
+    if len(over) == 1:  # what falls with the denominator: weights/(weights + cache), rather than 1 - cache/(weights + cache)
+        return _weighted(under, x, -1, next(iter(over)))
+    if len(under) == 1:
+        return _weighted(over, x, 1, next(iter(under)))
+    return build.add(_weighted(over, x, 1), _weighted(under, x, -1))
+
+
+def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
+    """The terms of a polynomial, each times its degree above ``origin``, over the polynomial."""
+    terms = [(power, _at_power(term, x, power)) for power, c in sorted(p.items()) for term in terms_of(c)]
+    weighted = [(direction * (power - origin), term) for power, term in terms if power != origin]
+    moved = build.add(ZERO, *(build.mul(build.number(weight), term) for weight, term in weighted))
+    return build.div(moved, build.add(ZERO, *(term for _, term in terms)))
+
+
+def _at_power(term: Tree, x: str, power: int) -> Tree:
+    return quotients.fraction(build.mul(term, build.power(Name(x), build.number(power))))
+
 
 WORTH_SHORTENING = 400
 """Characters beyond which no choice of names makes a formula readable."""
@@ -35,7 +73,7 @@ class Shares:
 
     name: str
     x: str
-    answers: Answers
+    bound_case: BoundCase
     _marks: dict[str, Tree] = field(default_factory=dict)
 
     @cached_property
@@ -83,12 +121,12 @@ class Shares:
                 yield self._readable(form), ", ".join(winners)
 
     def _opened(self, name: str) -> Tree:
-        return explained(name, self.x, self.answers, self._single_term)
+        return explained(name, self.x, self.bound_case, self._single_term)
 
     def _single_term(self, name: str) -> Tree | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
         try:
-            over, under = rational(explained(name, self.x, self.answers), self.x)
+            over, under = rational(explained(name, self.x, self.bound_case), self.x)
         except NotRational:
             return None
         power = next(iter(over)) - next(iter(under))
@@ -99,13 +137,13 @@ class Shares:
         return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
 
     def _number(self, arm: Tree) -> Fraction:
-        value: Fraction = self.answers.case.evaluate(substitute(arm, self._marks))
+        value: Fraction = self.bound_case.case.evaluate(substitute(arm, self._marks))
         return value
 
     def _readable(self, tree: Tree) -> Tree:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
         written = self._summed(_tidied(substitute(tree, self._marks)))
-        return shortest(written, self.answers) if len(text(written)) <= WORTH_SHORTENING else written
+        return shortest(written, self.bound_case) if len(text(written)) <= WORTH_SHORTENING else written
 
     def _summed(self, tree: Tree) -> Tree:
         """Sums that a quantity is the name of, by that name: its terms may stand among others."""
@@ -119,7 +157,7 @@ class Shares:
     @cached_property
     def _sums(self) -> dict[str, set[Tree]]:
         """The quantities on the way that are defined as sums, the longest first."""
-        case = self.answers.case
+        case = self.bound_case.case
         formulas = {name: case.stands_for(name) for name in sorted(case.theory.ancestry(self.name)) if name != self.name}
         sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
@@ -127,7 +165,7 @@ class Shares:
     @cached_property
     def _arm_names(self) -> dict[Tree, str]:
         """The named arms of maxima on the way, as they stand here when opened."""
-        theory = self.answers.case.theory
+        theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.ancestry(self.name)))
         named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))
         return {self._opened(name): name for name in named}

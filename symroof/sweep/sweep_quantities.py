@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import FormulaError
@@ -93,7 +93,7 @@ def _formula(name: str, value: Any, own: Declarations) -> Tree | None:
     return tree if names_of(tree) else None
 
 
-def known_in(cases: Sequence[Answers], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:
+def known_in(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:
     """The quantities that have a value in some case, and what each case lacks of them.
 
     ``axes`` has the first value of every numeric axis; a case itself stands at the last ones.
@@ -140,7 +140,7 @@ class Known:
     notes: tuple[str, ...]
 
 
-def _ends(case: Answers, first: Mapping[str, Any]) -> tuple[Case, ...]:
+def _ends(case: BoundCase, first: Mapping[str, Any]) -> tuple[Case, ...]:
     """A case at both ends of its axes: an input may be needed at one of them only, as links are."""
     return (case.case, case.case.changed(first)) if first else (case.case,)
 

@@ -1,7 +1,7 @@
 """The conditions of a closed form for readers: solved for the next natural symbol, or as the times whose formulas they compare."""
 
 from symroof.analysis.inline import opened
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.formula.parse import parse
 from symroof.formula.tree import At, Compare, Name, Tree, mentions
 from symroof.solver.result import Condition
@@ -12,13 +12,13 @@ NATURAL = ("context", "prompt", "batch", "output", "tp")
 """The symbols a condition is solved for: the first that it is linear in, down to the definitions of its names."""
 
 
-def solved_condition(condition: Condition, unknown: str, answers: Answers, symbolic: bool) -> tuple[Compare, Compare | None] | None:
+def solved_condition(condition: Condition, unknown: str, bound_case: BoundCase, symbolic: bool) -> tuple[Compare, Compare | None] | None:
     """A condition of a closed form, solved for the next natural symbol (a ridge batch exists below some context), and while what that holds."""
     tree = condition.tree
     if not isinstance(tree, Compare) or mentions(tree, unknown):
         return None
     for symbol in NATURAL:
-        whole = opened(tree, symbol, answers, symbolic=symbolic)
+        whole = opened(tree, symbol, bound_case, symbolic=symbolic)
         if symbol != unknown and isinstance(whole, Compare) and mentions(whole, symbol):
             solved = bound(whole, symbol)
             if solved:
@@ -26,16 +26,16 @@ def solved_condition(condition: Condition, unknown: str, answers: Answers, symbo
     return None
 
 
-def times_compared(unknown: str, answers: Answers, symbolic: bool) -> dict[Tree, Tree]:
+def times_compared(unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[Tree, Tree]:
     """The times a roofline compares, by their formulas as far as the unknown reaches: at the context, first and last step."""
     ends = (parse("prompt + 1"), parse("prompt + response_steps"))
     times: dict[Tree, Tree] = {}
-    theory = answers.case.theory
+    theory = bound_case.case.theory
     parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
     for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
         if not (theory.depends(name, unknown) or theory.depends(name, "context")):
             continue  # it stands in the answer by its name
         shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
         for tree in shapes:
-            times.setdefault(opened(tree, unknown, answers, symbolic=symbolic), tree)
+            times.setdefault(opened(tree, unknown, bound_case, symbolic=symbolic), tree)
     return times

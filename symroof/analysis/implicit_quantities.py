@@ -1,0 +1,61 @@
+"""Quantities that no formula gives: the relation that one solves, and why an equation or a quantity has no closed form in an unknown."""
+
+from symroof.cases.bound_case import BoundCase
+from symroof.formula import build
+from symroof.formula.parse import parse
+from symroof.formula.rewrite import substitute
+from symroof.formula.tree import ONE, At, Call, Compare, Name, Tree, names
+from symroof.solver.rational import CHOSEN
+
+
+def implicit(name: str, bound_case: BoundCase) -> Compare | None:
+    """The relation in the quantity's own name: the fixed point it is the least of, or what the largest whole number meets; None for any other.
+
+    >>> from symroof.analysis.study import Study
+    >>> from symroof.formula.text import text
+    >>> text(implicit("disaggregated_batch", Study().first))
+    'disaggregated_batch = min(prefill_request_rate*response_steps*loaded_decode_time(batch = disaggregated_batch), batch)'
+    >>> implicit("itl", Study().first) is None
+    True
+    """
+    search = bound_case.case.search(name)
+    if search is None:
+        return None
+    body, high = parse(search.body), parse(search.high)
+    there = substitute(body, {inner: _at(inner, search.unknown, name, bound_case) for inner in names(body)})
+    return Compare("=", there, ONE) if search.kind == "most" else Compare("=", Name(name), build.call("min", there, high))
+
+
+def _at(inner: str, unknown: str, name: str, bound_case: BoundCase) -> Tree:
+    """A name of the body where the unknown is the searched quantity."""
+    if inner == unknown:
+        return Name(name)
+    return At(inner, ((unknown, Name(name)),)) if bound_case.case.theory.depends(inner, unknown) else Name(inner)
+
+
+def searched_quantity(tree: Tree, unknown: str, bound_case: BoundCase) -> str:
+    """A quantity of an equation or a formula that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
+    case = bound_case.case
+    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(tree))))
+    return next((name for name in ancestry if unknown in case.theory.ancestry(name) - {name} and case.search(name, {unknown})), "")
+
+
+def because_searched(searched: str, unknown: str) -> str:
+    """The reason where a quantity is searched."""
+    return f"{searched} is searched for each {unknown}"
+
+
+def because(reason: str, relation: Compare, unknown: str, bound_case: BoundCase) -> str:
+    """The reason of the solver by names: the quantity that takes one formula or another as the unknown moves."""
+    if reason == CHOSEN:
+        case = bound_case.case
+        ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(relation))))
+        choices = (name for name in ancestry if case.theory.depends(name, unknown) and _chooses(name, unknown, bound_case))
+        reason = f"which formula {next(choices, 'one of its quantities')} follows turns on the unknown"
+    return reason.replace("the unknown", unknown)
+
+
+def _chooses(name: str, unknown: str, bound_case: BoundCase) -> bool:
+    """Whether the formula of a quantity is a choice, with the stand-ins for what is missing or as it is declared."""
+    formulas = (bound_case.case.stands_for(name, complete, (unknown,)) for complete in (True, False))
+    return any(isinstance(formula, Call) and formula.function == "of_largest" for formula in formulas)

@@ -1,0 +1,451 @@
+"""A bound case: every input of one combination with its value and source, and every result, computed when first used."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from symroof.cases.input_formulas import without_value
+from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
+from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first, values_at_peak
+from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, NotWorkedOut, Result, Value, bare
+from symroof.cases.request import Request
+from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
+from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Compare, Largest, Name, Num, Tree
+from symroof.specs.fields import Span
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.model import ModelSpec
+from symroof.specs.strict_yaml import Document
+from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.case import Case
+from symroof.theory.defaults import Missing
+from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
+from symroof.theory.quantities import QUANTITIES
+from symroof.theory.recall import Recall
+from symroof.theory.switches import Assumptions
+from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
+from symroof.theory.theory import Theory
+
+if TYPE_CHECKING:
+    from symroof.cases.ranges import Ranges
+    from symroof.specs.preset import PresetSpec  # presets load when one is chosen
+
+
+@dataclass
+class Memo:
+    """What has been computed of one bound case.
+
+    Attributes:
+        solved: solutions by equation and unknown.
+        rough: differences of equations over some inputs, in floats.
+        crossings: the crossings of solved equations at each corner of the ranges.
+        flips: where constraints change, by the inputs and constraints asked about.
+        inlined, names, moves: formulas inlined as far as an unknown reaches, the names in those of quantities, and whether these move.
+        at_cases: the results at other values, such as the corners of the ranges, by the identity of the case that they hold.
+        at_context: the case as requests at one context, shared by all that ask there.
+        signs: the signs of coefficients, where numbers or their shape show them.
+        symbolic: the case with some names left symbolic.
+        corner_of: the case within whose ranges this one is a corner.
+        in_sympy: how formulas of this case become SymPy expressions; it remembers the parts that it has written.
+    """
+
+    results: dict[str, Result] = field(default_factory=dict)
+    solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
+    rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
+    crossings: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
+    inlined: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str], bool], Tree] = field(default_factory=dict)
+    names: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
+    moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
+    at_cases: dict[int, BoundCase] = field(default_factory=dict)
+    at_context: dict[Fraction, BoundCase] = field(default_factory=dict)
+    signs: dict[Tree, int | None] = field(default_factory=dict)
+    symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
+    corner_of: BoundCase | None = None
+    in_sympy: Callable[[Tree], Any] | None = None
+
+
+@dataclass
+class BoundCase(Recall):
+    """One combination of a model, a device and values under assumptions: its inputs with their sources, and its results.
+
+    >>> from symroof.analysis.study import Study
+    >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
+    >>> bound_case.result("kv_cache_bytes").text(), bound_case.get("queue_wait"), bound_case.why_unknown("queue_wait")
+    ('536.9 MB', None, 'needs arrival_rate')
+    >>> {name: entry.source for name, entry in bound_case.inputs(("prefill_tokens",)).items() if name in ("prompt", "cached_prefix")}
+    {'prompt': 'given', 'cached_prefix': 'default'}
+
+    Attributes:
+        given: the value of every input that something sets, with its source.
+        varied: the values by which it differs from the other cases of its study, as text.
+        search_inside: whether ranges are searched between their corners as well.
+        changed_case: the case at other values, such as a corner of the ranges; None where the values are those given.
+    """
+
+    chosen_model: LoadedSpec[ModelSpec]
+    chosen_device: LoadedSpec[HardwareSpec]
+    assumptions: Assumptions
+    given: dict[str, SourcedValue]
+    precisions: dict[str, str] = field(default_factory=dict)
+    compute: str | None = None
+    warnings: tuple[str, ...] = ()
+    documents: tuple[Document, ...] = ()
+    varied: tuple[tuple[str, str], ...] = ()
+    request: Request = field(default_factory=Request)
+    preset: PresetSpec | None = None
+    several_models: bool = False
+    search_inside: bool = True
+    chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
+    changed_case: Case | None = None
+    spec_inputs: SpecInputs | None = field(default=None, repr=False, compare=False)
+    memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        chosen = (self.chosen_model, self.chosen_device, self.chosen_draft, self.assumptions, self.compute)
+        return hash((chosen, self.warnings, self.varied, self.request, self.several_models, self.search_inside))
+
+    @property
+    def model(self) -> ModelSpec | None:
+        return self.chosen_model.spec
+
+    @property
+    def hardware(self) -> HardwareSpec | None:
+        return self.chosen_device.spec
+
+    @property
+    def architecture(self) -> Architecture:
+        if self.model is None:
+            return GENERIC
+        own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
+        return self.model.architecture(KEPT_WIDTH in self.given, own)
+
+    # ------------------------------------------------------------------------------------------------ the case, and others like it
+
+    @cached_property
+    def given_case(self) -> Case:
+        """The definitions with the values given; a range is at its middle."""
+        own = self.request.own
+        return Case(Theory(self.architecture, self.assumptions, own=own), {name: middle(g.setting, name, own) for name, g in self.given.items()})
+
+    @property
+    def case(self) -> Case:
+        """The definitions with the values of this case."""
+        return self.changed_case or self.given_case
+
+    def at(self, case: Case) -> BoundCase:
+        """The same inputs with the results at other values."""
+        return replace(self, changed_case=case)
+
+    def with_changes(self, **fields: Any) -> BoundCase:
+        """The case, at the values given, with some fields replaced."""
+        return replace(self, changed_case=None, **fields)
+
+    def with_switches(self, **switches: str) -> BoundCase:
+        """The same case under other counting choices."""
+        if self.assumptions.holds(tuple(switches.items())):
+            return self
+        return self.with_changes(assumptions=self.assumptions.replaced(**switches))
+
+    def without_values(self, names: Collection[str]) -> BoundCase:
+        """The same case with some names left symbolic: degrees of parallelism among them stay symbols of its formulas."""
+        case = self.case.freed(names)
+        if case is self.case:
+            return self
+        if case.free not in self.memo.symbolic:
+            self.memo.symbolic[case.free] = self.at(case)
+        return self.memo.symbolic[case.free]
+
+    def on(self, device: str) -> BoundCase:
+        """The same request on another device of the catalogue.
+
+        Raises:
+            InputError: there is no such device.
+        """
+        return self.with_changes(chosen_device=load_device(device))
+
+    def check(self, values: Mapping[str, Fraction], source: str) -> None:
+        """Check that a request may have these values beside those of the case.
+
+        Raises:
+            InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
+        """
+        check_together(self.given | {name: SourcedValue(Num(value), source) for name, value in values.items()}, [])
+
+    # ------------------------------------------------------------------------------------------------ ranges
+
+    @cached_property
+    def box(self) -> dict[str, tuple[Fraction, Fraction]]:
+        """The ends of the inputs that are ranges."""
+        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
+
+    @property
+    def measured_box(self) -> dict[str, tuple[Fraction, Fraction]]:
+        """Those of measured efficiencies."""
+        return {name: ends for name, ends in self.box.items() if self.given[name].measured}
+
+    @property
+    def corner_points(self) -> list[dict[str, Fraction]]:
+        """The corners of the ranges: all ends of those that were given, combined with each of :attr:`measured_corners`."""
+        corners, measured = self.measured_corners, self.measured_box
+        axes = [[{name: end} for end in ends] for name, ends in self.box.items() if name not in measured]
+        return _product([*axes, corners] if corners else axes)
+
+    @property
+    def measured_corners(self) -> list[dict[str, Fraction]]:
+        """The corners of the measured ranges, whose interval is one common widening: all slow ends go together, and all fast ones; those of
+        compute vary independently of the others."""
+        box = self.measured_box
+        common = [name for name in box if name != "mfu"]
+        axes = [[{name: end} for end in ends] for name, ends in box.items() if name not in common]
+        if common:
+            axes.append([{name: slow_first(box[name], name)[fast] for name in common} for fast in (False, True)])
+        return _product(axes)
+
+    @cached_property
+    def corners(self) -> tuple[Case, ...]:
+        """The case at every corner of its ranges; empty where no input is a range."""
+        return tuple(map(self.case.changed, self.corner_points))
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The bounds of quantities over the ranges of the inputs."""
+        from symroof.cases.ranges import Ranges  # NumPy is loaded for the first range
+
+        return Ranges(self.case, self.box, self.measured_corners, self.search_inside, lambda: self.known)
+
+    @property
+    def range_position(self) -> str:
+        """Where in its ranges the case is evaluated, in words."""
+        measured = self.measured_box
+        if measured and measured == self.box:
+            return "at the expected values"
+        return "at the middle of the ranges" + (" and the expected efficiencies" if measured else "")
+
+    def between_corners(self) -> BoundCase:
+        """The same case with ranges evaluated at their corners where more than efficiencies are ranges: to search each takes too long for many cases."""
+        return self if self.box.keys() <= {*AT_PEAK, *COSTS} else self.with_changes(search_inside=False)
+
+    @cached_property
+    def at_peak(self) -> BoundCase | None:
+        """The same case with every efficiency at 100 % of peak; None where it already is."""
+        given = values_at_peak(self.given)
+        return None if given.keys() == self.given.keys() else self.with_changes(given=given)
+
+    @cached_property
+    def slow_end(self) -> BoundCase:
+        """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
+        box = self.box
+        if self.changed_case or not box or not box.keys() <= {*AT_PEAK, *COSTS}:
+            return self
+        ends = {name: Num(slow_first(box[name], name)[0], dimension(name)) for name in box}
+        return self.with_changes(given=self.given | {name: replace(self.given[name], setting=end) for name, end in ends.items()})
+
+    # ------------------------------------------------------------------------------------------------ results
+
+    @property
+    def targets(self) -> dict[str, Fraction]:
+        """The limits of this case by metric."""
+        return {name: self.number(symbol) for name, symbol in TARGET_SYMBOLS.items() if symbol in self.case.given}
+
+    def number(self, name: str) -> Fraction:
+        """The value that a name is set to.
+
+        Raises:
+            InputError: it is a formula that has none here.
+        """
+        try:
+            value: Fraction = self.case.value(name)
+        except NoValue as error:
+            raise without_value(name, self.given[name], error) from None
+        return value
+
+    def peak_bound(self, name: str) -> Result | None:
+        """A latency, rate or cost with every efficiency at the peak, which none can beat; None of anything else, or where it stands there.
+
+        >>> from symroof.analysis.study import Study
+        >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
+        >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
+        ('8.358 ms (6.669 to 10.48 ms)', '4.642 ms', None)
+        """
+        if self.at_peak is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
+            return None
+        bound = self.at_peak.get(name)
+        own = self.get(name) if bound and bound.symbol.unit == "s" else None
+        if bound and own and Fraction(bound.value) > Fraction(own.value):
+            return None  # a faster prefill on devices of its own keeps more requests decoding, and so their steps longer: the peak bounds nothing
+        return bound
+
+    @cached_property
+    def fits(self) -> Result | None:
+        """Whether the case fits memory; None where it is not known."""
+        try:
+            return self._unflagged("fits")
+        except NoValue:
+            return None
+
+    @property
+    def does_not_fit(self) -> bool:
+        """Whether it fails to fit anywhere in the ranges."""
+        return self.fits is not None and (self.fits.value is False or False in self.fits.possible)
+
+    @property
+    def never_fits(self) -> bool:
+        """Whether it fails to fit everywhere in the ranges."""
+        return self.fits is not None and self.fits.value is False and True not in self.fits.possible
+
+    def result(self, name: str) -> Result:
+        """A quantity with range and flags.
+
+        Raises:
+            Missing: an input it needs has no value.
+            NoValue: it has no value here.
+        """
+        if name not in self.memo.results:
+            result = self._unflagged(name)
+            if self.does_not_fit and self.case.theory.timed(name) and not isinstance(self.case.given.get(name), Num):
+                result = replace(result, flags=(DOES_NOT_FIT, *result.flags))
+            self.memo.results[name] = result
+        return self.memo.results[name]
+
+    def get(self, name: str) -> Result | None:
+        """A quantity, or None where it has no value."""
+        try:
+            return self.result(name)
+        except NoValue:
+            return None
+
+    def peak_bound_text(self, name: str, flagged: bool = False) -> str:
+        """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
+        bound = self.peak_bound(name)
+        return "" if bound is None else bound.text() if flagged else bound.plain()
+
+    def json_with_bound(self, name: str) -> dict[str, Any]:
+        """A quantity for programs with its bound at 100 % of peak beside it, where it is another."""
+        bound = self.peak_bound(name)
+        return self.result(name).as_json() | ({"bound": bare(bound.value)} if bound else {})
+
+    def _unflagged(self, name: str) -> Result:
+        symbol = self.case.theory.symbol(name)
+        value = self.case.value(name)
+        if not self.box:
+            return Result(symbol, value)
+        try:
+            return self._over_ranges(name, symbol, value)
+        except NoValue as error:
+            return Result(symbol, value, flags=(_without_range(error),))
+
+    def at_corners(self, name: str) -> tuple[Fraction, Fraction]:
+        """The least and the largest value of a number in the case and at the corners of its ranges.
+
+        Raises:
+            NoValue: it has none at one of them.
+        """
+        values = [Fraction(case.value(name)) for case in (self.case, *self.corners)]
+        return min(values), max(values)
+
+    def _over_ranges(self, name: str, symbol: Symbol, value: Value) -> Result:
+        formula = Name(name) if self.case.search(name) else self.case.formula(name)
+        if isinstance(formula, Compare):
+            truths = self.ranges.truths(formula)
+            return Result(symbol, value, possible=truths if len(truths) > 1 else ())
+        if isinstance(formula, Largest):
+            return Result(symbol, value, possible=self.ranges.labels(name))
+        found = self.ranges.bounds(name)
+        return Result(symbol, value, found.low, found.high, found=found.found)
+
+    def formula(self, tree: Tree, symbol: Symbol, timed: bool) -> Result:
+        """The value of a formula that has no name, with range and flags."""
+        value = self.case.evaluate(tree)
+        flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
+        if not self.box:
+            return Result(symbol, value, flags=flags)
+        try:
+            found = self.ranges.bounds(named(tree))
+        except NoValue as error:
+            return Result(symbol, value, flags=(*flags, _without_range(error)))
+        return Result(symbol, value, found.low, found.high, flags=flags, found=found.found)
+
+    @property
+    def theory_only(self) -> bool:
+        """Whether the case is of a theory of the user's own alone, without a model or a device."""
+        return bool(self.case.theory.own.inputs) and self.model is None and self.hardware is None
+
+    @property
+    def quantity_names(self) -> tuple[str, ...]:
+        """The quantities that the case is about, in declared order: those of a theory of one's own alone, or else all."""
+        own = tuple(quantity.name for quantity in self.case.theory.own.quantities)
+        return own if self.theory_only else (*QUANTITIES, *own)
+
+    def quantities(self) -> dict[str, Result]:
+        """Every quantity that has a value here, in declared order."""
+        if self.box:
+            self.ranges.prepare(self.known)
+        return {name: self.result(name) for name in self.known}
+
+    @cached_property
+    def known(self) -> tuple[str, ...]:
+        """The names of all quantities that have a value here, in declared order."""
+        return tuple(filter(self.case.known, dict.fromkeys((*self.quantity_names, *(() if self.theory_only else self.case.theory.definitions)))))
+
+    def unknown(self) -> dict[str, str]:
+        """Every quantity without a value, and why."""
+        return {name: why for name in self.quantity_names if (why := self.why_unknown(name))}
+
+    def why_unknown(self, name: str) -> str:
+        """Why a quantity has no value; empty where it has one."""
+        try:
+            self.case.value(name)
+        except NoValue as error:
+            return str(error)
+        return ""
+
+    def inputs(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Input]:
+        """The inputs behind some quantities (by default all that have a value), with source and whether defaulted.
+
+        With ``everything``, also the values set in the case that none of them uses.
+        """
+        given = self.case.given
+        used = [name for name in self.case.used(*(quantities or self.quantities())) if name in given or self.case.default(name) is not None]
+        unused = [name for name in self.given if name in given] if everything else []
+        return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
+
+    def ledger(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Any]:
+        """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
+        inputs, assumptions = self.inputs(quantities, everything), self.assumptions
+        return {
+            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
+            "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in self.switches},
+        }
+
+    @property
+    def switches(self) -> tuple[tuple[str, str], ...]:
+        """Every counting choice with its value; a theory of one's own alone has none."""
+        return () if self.theory_only else self.assumptions.values
+
+    def _input(self, name: str) -> Input:
+        symbol = self.case.theory.symbol(name)
+        setting = self.given.get(name)
+        if setting is None:
+            default = self.case.default(name)
+            if default is None:
+                raise Missing(name)
+            return Input(Result(symbol, default.value), "default", True)
+        value, box = self.number(name), self.box
+        moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged
+        result = self.result(name) if moving else Result(symbol, value, *(box.get(name) or (None, None)))
+        return Input(result, setting.source, setting.defaulted)
+
+
+def _without_range(error: NoValue) -> str:
+    return NO_RANGE if isinstance(error, NotWorkedOut) else NOT_EVERYWHERE
+
+
+def _product(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:
+    """Every choice of one point on each axis; none where there is no axis."""
+    return [{name: end for part in corner for name, end in part.items()} for corner in itertools.product(*axes)] if axes else []
