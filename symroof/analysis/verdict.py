@@ -219,7 +219,7 @@ def efficiency_basis(bound_case: BoundCase) -> str:
         own = [name for name in FITTED if name in bound_case.given and not bound_case.given[name].measured]
         named = " and ".join(name.upper() if name in ("mfu", "mbu") else name.replace("_", " ") for name in own)
         which = f"expected with {named} as set, other efficiencies as measured on" if own else BY_MEASUREMENT
-        return EXPECTED.format(which, bound_case.request.engine or DEFAULT_ENGINE)
+        return EXPECTED.format(which, bound_case.engine_class)
     case = bound_case.case
     at_peak = all(name not in case.given or (case.known(name) and case.value(name) == peak) for name, peak in AT_PEAK.items())
     return AT_THE_PEAK if at_peak else "at the efficiencies given"

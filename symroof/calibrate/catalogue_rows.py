@@ -12,6 +12,7 @@ from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
+from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import MeasuredSpec, Measurement, ServedRate
@@ -129,7 +130,7 @@ def bound(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     given |= {"batch": row.batch, "prefill_batch": row.batch, "prompt": row.prompt, "output": row.output}
     if row.accumulate:
         given["peak_flops"] = accumulating(row)
-    chosen = request_of(inline, row.hardware, **given)
+    chosen = request_of(inline, row.hardware, engine=IDEAL, **given)
     return next(bound_cases(chosen))
 
 

@@ -14,24 +14,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.decision_defaults import add_decision_defaults
 from symroof.cases.draft_model import OF_TARGET, draft_inputs
+from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
+from symroof.cases.request_mix import add_mix
 from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num
-from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, of_device
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.operator_table import WIDTH
-from symroof.theory.switches import assume
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import PresetSpec
@@ -119,7 +118,8 @@ def _over_preset(chosen: Request, preset: PresetSpec | None) -> Request:
 def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> BoundCase:
     """One combination: the chosen values over those of the specs."""
     preset, chosen_model, chosen_device = from_specs.preset, from_specs.chosen_model, from_specs.chosen_device
-    assumptions = assume(**layered.assume)
+    profile = from_specs.profile
+    assumptions = assumed(layered, profile)
     model, device = chosen_model.spec, chosen_device.spec
     given, warnings = dict(from_specs.given), list(from_specs.warnings)
     values = {name: single.get(name, values[0]) for name, values in layered.values.items()}
@@ -132,10 +132,14 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
             given[name.removeprefix(f"{device.name}.")] = SourcedValue(
                 value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, Span) else ""
             )
-    if layered.deciding:
-        add_decision_defaults(assumptions, given, warnings)
-    if layered.basis == "measured" and device:
-        add_measured_efficiencies(device, layered.engine or DEFAULT_ENGINE, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated")
+    if profile:
+        assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given)
+    if assumptions["targets_under"] == "load":
+        add_mix(given, warnings)
+    if layered.basis == "measured" and device and profile:
+        add_measured_efficiencies(
+            device, layered.engine_class or profile.kind, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated"
+        )
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)

@@ -17,6 +17,8 @@ from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
+from symroof.specs.engine_profile import EngineProfile
+from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
@@ -124,6 +126,16 @@ class BoundCase(Recall):
             return GENERIC
         own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
         return self.model.architecture(KEPT_WIDTH in self.given, own)
+
+    @property
+    def engine(self) -> EngineProfile | None:
+        """The profile of the serving engine that the case stands on; None without a model and a device."""
+        return self.spec_inputs.profile if self.spec_inputs else None
+
+    @property
+    def engine_class(self) -> str:
+        """The class of engines that measured efficiencies are of."""
+        return self.request.engine_class or (self.engine.kind if self.engine else DEFAULT_ENGINE)
 
     # ------------------------------------------------------------------------------------------------ the case, and others like it
 

@@ -8,13 +8,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from symroof.cases.engine_defaults import native_format, profile_of
 from symroof.cases.request import Request, Values
 from symroof.cases.spec_values import SourcedValue, check_name, device_values, model_values, precision_values, stored_model
 from symroof.specs import catalogue
+from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
+from symroof.specs.precision import Width
 from symroof.specs.strict_yaml import Document
 
 if TYPE_CHECKING:  # presets load when one is chosen
@@ -93,6 +96,7 @@ class SpecInputs:
     precisions: dict[str, str]
     compute: str | None
     warnings: tuple[str, ...]
+    profile: EngineProfile | None
 
 
 def inputs_of_specs(
@@ -104,18 +108,26 @@ def inputs_of_specs(
     warnings: list[str] = []
     model, as_stored = stored_model(model, roles["weights"], warnings)
     chosen_model = replace(chosen_model, spec=model)
+    profile = profile_of(layered, bool(model or device), preset is not None)
     precisions, widths = precision_values(roles, given, layered.origin, model, as_stored)
     if model:
         given |= model_values(model)
         warnings += model.cautions()
         check_name(chosen_model.name, roles, warnings)
-    compute = device_values(device, preset, widths, given, warnings) if device else None
+    compute = device_values(device, preset, widths, given, warnings, _native(profile, device, roles, widths)) if device else None
     special: Values = {}
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}
         given |= {name: SourcedValue(values[0], f"preset {preset.name}") for name, values in special.items()}
         given |= {name: SourcedValue(own.tree, f"definition of preset {preset.name}", definition=own) for name, own in _definitions(preset, given)}
-    return SpecInputs(preset, chosen_model, chosen_device, given, special, precisions, compute, tuple(warnings))
+    return SpecInputs(preset, chosen_model, chosen_device, given, special, precisions, compute, tuple(warnings), profile)
+
+
+def _native(profile: EngineProfile | None, device: HardwareSpec, roles: dict[str, str | None], widths: dict[str, Width]) -> str | None:
+    """The format that products run in as the engine has it; None where activations are given, or the checkpoint says what they run in."""
+    if roles["activations"] is not None or widths["weights"].computes:
+        return None
+    return native_format(profile, widths["weights"].format, list(device.peaks))
 
 
 def _definitions(preset: PresetSpec, given: Collection[str]) -> Iterator[tuple[str, Definition]]:

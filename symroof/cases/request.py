@@ -13,7 +13,7 @@ from typing import Any
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
-from symroof.specs.engines import engine_class
+from symroof.specs.engine_profile import chosen_engine
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import Setting, of_device, setting_of_device, settings
 from symroof.specs.model import ModelSpec
@@ -42,9 +42,9 @@ Values = Mapping[str, tuple[Setting, ...]]
 class Request:
     """A request: names, lists of values, switches. Later ones are laid over earlier ones.
 
-    ``deciding``: hardware or settings are decided by the answers, so the memory an engine leaves free counts unless ``memory_share`` is set.
-    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset);
-    ``engine`` is the class of engines measured.
+    ``deciding``: hardware or settings are decided by the answers, so efficiencies that are not set are what measurements lead to expect.
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset).
+    ``engine``: the profile of the serving engine, with its version; ``engine_class``: the class of engines measured, where that is said apart.
     ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
     """
 
@@ -61,6 +61,7 @@ class Request:
     deciding: bool = False
     efficiency: str = ""
     engine: str = ""
+    engine_class: str = ""
     own: Declarations = NONE
     of_devices: Values = field(default_factory=dict, hash=False)
 
@@ -120,13 +121,13 @@ def request_of(
             message, _, hint = text.partition("; ")
             problems.append(Problem(origin, message, path="assume", hint=hint))
     basis = _read(efficiency_basis, "efficiency", efficiency, origin, problems)
-    kind = _read(engine_class, "engine", engine, origin, problems)
+    named, kind = _engine(engine, origin, problems)
     if problems:
         raise InputError(problems)
     sources = dict.fromkeys([*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
     chosen_so = Request(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
-    return replace(chosen_so, efficiency=basis, engine=kind, own=own, of_devices=of_devices)
+    return replace(chosen_so, efficiency=basis, engine=named, engine_class=kind, own=own, of_devices=of_devices)
 
 
 def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]) -> str:
@@ -136,6 +137,15 @@ def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, 
     except ValueError as error:
         problems += _problems(origin, name, error)
         return ""
+
+
+def _engine(value: str | None, origin: str, problems: list[Problem]) -> tuple[str, str]:
+    """The profile and the class of engines that a name means, each empty where it leaves it open."""
+    try:
+        return chosen_engine(value) if value else ("", "")
+    except ValueError as error:
+        problems += _problems(origin, "engine", error)
+        return "", ""
 
 
 def _problems(origin: str, name: str, error: ValueError) -> list[Problem]:
@@ -199,7 +209,8 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     precision = {role: value for role, value in spec.precision if value}
     origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
     own = Request(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
-    return spec, replace(own, efficiency=spec.efficiency.basis, engine=spec.efficiency.engine, of_devices=of_devices)
+    named, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
+    return spec, replace(own, efficiency=spec.efficiency.basis, engine=named, engine_class=spec.efficiency.engine or kind, of_devices=of_devices)
 
 
 def check_names(document: Document, spec: StudySpec, base: Path) -> None:

@@ -115,9 +115,11 @@ def model_values(model: ModelSpec) -> dict[str, SourcedValue]:
     return {name: SourcedValue(Num(value, dimension(name)), f"model {model.name}") for name, value in model.values().items()}
 
 
-def device_values(device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, SourcedValue], warnings: list[str]) -> str | None:
-    """The inputs a device supplies, and the precision its peak is taken at."""
-    required = compute_precision(widths["weights"], widths["activations"])
+def device_values(
+    device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, SourcedValue], warnings: list[str], native: str | None = None
+) -> str | None:
+    """The inputs a device supplies, and the precision its peak is taken at; ``native`` is that of the weights where the engine computes in it."""
+    required = native or compute_precision(widths["weights"], widths["activations"])
     own = preset.peaks.get(device.name, {}) if preset else {}
     rates = {name: peak.dense for name, peak in device.peaks.items()} | ({} if not own else dict(own))
     available = list(own) if own else list(rates)

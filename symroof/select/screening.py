@@ -17,8 +17,8 @@ from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.decision_defaults import has_mix
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
+from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
 from symroof.formula.tree import Num, Tree, names
 from symroof.theory.case import Case

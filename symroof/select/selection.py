@@ -10,8 +10,8 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import MEMORY, basis_lines
-from symroof.cases.decision_defaults import has_mix
 from symroof.cases.request import request_of
+from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
 from symroof.select.candidates import NO_COUNTS, Counts, degrees_of, device_counts, hint, laid_out, widened

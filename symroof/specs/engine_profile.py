@@ -10,14 +10,14 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
 from symroof.formula.tree import Tree
 from symroof.specs import catalogue
-from symroof.specs.engines import EngineClass
+from symroof.specs.engines import EngineClass, engine_class
 from symroof.specs.fields import NAME, Faults, Source, Spec, amount, build
 from symroof.specs.input_values import setting, symbol_of
 from symroof.theory.switches import SWITCHES
@@ -209,6 +209,22 @@ def version_key(version: str) -> tuple[int, ...]:
     True
     """
     return tuple(map(int, version.split(".")))
+
+
+def chosen_engine(name: str) -> tuple[str, str]:
+    """The profile that a name means, and the class of engines where the name is that of a class, or of an engine without a profile.
+
+    Raises:
+        ValueError: no such engine, with the nearest.
+
+    >>> chosen_engine("vLLM 0.11"), chosen_engine("eager"), chosen_engine("transformers")
+    (('vllm@0.11', ''), ('', 'eager'), ('ideal', 'eager'))
+    """
+    base, _ = named_version(name[:200])
+    if catalogue.holds("engines", base):
+        return engine_profile(name[:200]).label, ""
+    kind = engine_class(name)
+    return ("" if base in get_args(EngineClass) else IDEAL), kind
 
 
 @lru_cache(maxsize=64)

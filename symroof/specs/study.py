@@ -14,6 +14,7 @@ from symroof.specs.study_fields import (
     Assume,
     Efficiency,
     EfficiencyBlock,
+    Engine,
     NameList,
     Parallel,
     Precision,
@@ -77,6 +78,7 @@ class StudySpec(Spec):
     parallel: Parallel = {}
     precision: Precision = Precision.model_construct()
     workload: Workload = NEEDED
+    engine: Engine | None = None
     efficiency: Efficiency = EfficiencyBlock()
     assume: Assume = {}
     preset: str | None = None

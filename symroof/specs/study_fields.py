@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
 from symroof.errors import nearest
 from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
@@ -183,6 +183,14 @@ def efficiency_basis(value: object) -> str:
     return str(value)
 
 
+def _engine(value: str) -> str:
+    """The name of an engine, as it is written."""
+    from symroof.specs.engine_profile import chosen_engine
+
+    chosen_engine(value)
+    return value
+
+
 def _efficiencies(value: object) -> EfficiencyBlock:
     """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
     rest: Any = {"from": value} if isinstance(value, str) else dict(value) if isinstance(value, dict) else value
@@ -221,6 +229,11 @@ Efficiencies = Annotated[
         ]
     }),
 ]  # fmt: skip
+Engine = Annotated[
+    str,
+    AfterValidator(_engine),
+    WithJsonSchema({"type": "string", "description": "a serving engine, with a version where it matters: vllm, vllm@0.11, sglang, ideal"}),
+]
 Texts = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]})
 NameList = Annotated[Any, BeforeValidator(_strings), Texts]
 Precisions = Annotated[Any, BeforeValidator(precision_names), Texts]

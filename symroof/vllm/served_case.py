@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.cases.decision_defaults import ENGINE_SHARE
 from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.cases.spec_values import DEFAULT_PRECISION
 from symroof.errors import InputError
@@ -21,7 +20,7 @@ from symroof.vllm.speculation import speculation
 
 ORIGIN = VLLM_LINE
 LARGE_MEMORY = 70 * 2**30
-DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": ENGINE_SHARE, "block-size": 16}
+DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": Fraction(92, 100), "block-size": 16}
 """What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
 
 

@@ -1,32 +1,12 @@
-"""What a decision assumes where nothing else is set: the memory and the token budget of an engine, and the quantities of a mix of two kinds of requests."""
+"""A mix of two kinds of requests: what decides is then that of the mix, for every command."""
 
 from collections.abc import Mapping
 from fractions import Fraction
 
-from symroof.cases.spec_values import SourcedValue, dimension
+from symroof.cases.spec_values import SourcedValue
 from symroof.formula.tree import Name, Num
 from symroof.theory.quantities import OF_THE_MIX
-from symroof.theory.switches import Assumptions
 from symroof.units import significant
-
-ENGINE_SHARE = Fraction(92, 100)
-"""The share of a device's memory that an engine takes: vLLM's default of gpu-memory-utilization, by the version read."""
-
-ENGINE_CHUNK = Fraction(2048)
-"""Prompt tokens that a step takes along beside the batch: vLLM's default of max-num-batched-tokens, by the version read."""
-
-DECIDING_SHARE = SourcedValue(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
-DECIDING_CHUNK = SourcedValue(Num(ENGINE_CHUNK, dimension("chunk")), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
-
-
-def add_decision_defaults(assumptions: Assumptions, given: dict[str, SourcedValue], warnings: list[str]) -> None:
-    """Complete the inputs of a case that something is decided by, and say what was done about a mix; what is given stays."""
-    given.setdefault("memory_share", DECIDING_SHARE)
-    if "output" in given and assumptions["scheduling"] == "chunked":
-        given.setdefault("chunk", DECIDING_CHUNK)
-    if assumptions["targets_under"] == "load":
-        add_mix(given, warnings)
-
 
 LENGTHS = ("prompt", "output", "long_prompt", "long_output")
 """The lengths of both kinds: a mix is known with all of them."""

@@ -1,0 +1,82 @@
+"""What a serving engine decides where nobody says otherwise: one profile for every command, ``vllm`` unless another is named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from symroof.cases.spec_values import SourcedValue
+from symroof.formula.parse import parse
+from symroof.formula.tree import Num
+from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
+from symroof.specs.hardware import HardwareSpec
+from symroof.specs.precision import BITS, peak_precision
+from symroof.theory.switches import Assumptions, assume
+
+if TYPE_CHECKING:
+    from symroof.cases.request import Request
+
+BUDGET_LEFT = parse("max(attention_dp*token_budget - batch, 1 token)")
+"""Prompt tokens that a step takes along: what the decoding requests leave of the budget of each attention group."""
+WIDE = "bf16"
+"""The precision of attention where products run in fewer bits."""
+
+
+def profile_of(request: Request, described: bool, preset: bool) -> EngineProfile | None:
+    """The engine of a case; None where neither a model nor a device is named. Presets of tools and tutorials stand on physics alone.
+
+    Raises:
+        InputError: no such engine.
+    """
+    if not described:
+        return None
+    return engine_profile(request.engine or (IDEAL if preset else DEFAULT))
+
+
+def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:
+    """The counting choices of a request, over those of the engine, which count as defaults."""
+    chosen = assume(**request.assume)
+    own = {name: entry.value for name, entry in (profile.assume if profile else {}).items() if chosen.defaulted(name)}
+    return Assumptions(chosen.replaced(**own).values, chosen.chosen)
+
+
+def native_format(profile: EngineProfile | None, stored: str, available: list[str]) -> str | None:
+    """The format that products run in where the engine computes in that of the stored weights; None where it widens them, or the device cannot."""
+    entry = profile.arithmetic.get(stored) if profile else None
+    return stored if entry and entry.runs == "native" and stored in available else None
+
+
+def add_engine_defaults(
+    profile: EngineProfile, device: HardwareSpec | None, assumptions: Assumptions, compute: str | None, given: dict[str, SourcedValue]
+) -> Assumptions:
+    """Complete the inputs of a case by what its engine decides, and give back the counting choices, attention's arithmetic among them."""
+    memory = given["mem_capacity"].setting if "mem_capacity" in given else None
+    for name, entry in profile.inputs.items():
+        tree = profile.tree(name, memory.value if isinstance(memory, Num) else None, device.name if device else "")
+        if tree is not None and name not in given:
+            given[name] = SourcedValue(tree, f"{profile.said}: {profile.source(entry.source)}", defaulted=True)
+    if "token_budget" in given and "output" in given and assumptions["scheduling"] == "chunked":
+        source = given["token_budget"].source
+        given.setdefault("chunk", SourcedValue(BUDGET_LEFT, f"what the batch leaves of token_budget ({source})", defaulted=True))
+    return _with_wide_attention(profile, device, assumptions, compute, given)
+
+
+def _with_wide_attention(
+    profile: EngineProfile, device: HardwareSpec | None, assumptions: Assumptions, compute: str | None, given: dict[str, SourcedValue]
+) -> Assumptions:
+    """Attention runs in 16 bits where products run in fewer, unless somebody says otherwise."""
+    narrow = compute is not None and BITS[compute] < BITS[WIDE]
+    wide: Any = peak_precision(WIDE, list(device.peaks)) if device and narrow else None
+    if not profile.arithmetic or device is None or wide is None or not assumptions.defaulted("attention_arithmetic"):
+        return assumptions
+    peak = device.peaks[wide]
+    source = f"{device.name}, {wide} dense: {device.source_of(peak)}; attention in 16 bits ({profile.said})"
+    given.setdefault("attention_peak_flops", SourcedValue(Num(peak.dense.value, given["peak_flops"].setting.dimension), source, peak.dense.text))  # type: ignore[union-attr]
+    return Assumptions(assumptions.replaced(attention_arithmetic="wide").values, assumptions.chosen)
+
+
+def share_of(given: Mapping[str, SourcedValue], name: str) -> Fraction | None:
+    """The number of an input, or None where it is none."""
+    setting = given[name].setting if name in given else None
+    return setting.value if isinstance(setting, Num) else None
