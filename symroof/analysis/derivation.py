@@ -204,7 +204,7 @@ class Derivation:
             "expanded": self._both(self._expansion),
             "substituted": {"text": own.substituted.text, "latex": own.substituted.latex},
         }
-        entry |= self.result.as_json() if self.result else {"value": None, "reason": self.why_unknown}
+        entry |= self.bound_case.as_json(self.name) if self.result else {"value": None, "reason": self.why_unknown}
         entry["steps"] = [self._step_json(step) for step in self.steps]
         spell = self._theory.latex
         if relation := implicit(self.name, self.bound_case):

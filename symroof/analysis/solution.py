@@ -14,6 +14,7 @@ from symroof.analysis.readable_conditions import times_compared
 from symroof.analysis.solution_sympy import InSympy
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
+from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
@@ -163,6 +164,33 @@ class Solution(InSympy):
             return Extent(None, None, self.value is not None)
         return self.over_ranges(self)
 
+    @cached_property
+    def expected(self) -> Solution | None:
+        """The answer at the efficiencies that measurements lead to expect, where the case gives none and a side depends on them: :attr:`value` is then a bound.
+
+        >>> from symroof.analysis.study import Study
+        >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096).solve("itl = 20 ms", "batch")
+        >>> [round(float(each.value), 1) for each in (solution, solution.expected)]
+        [93.5, 67.9]
+        """
+        case = self.bound_case.expected_case
+        if case is None or self.symbolic or not any(map(self.bound_case.case.theory.timed, self._names)):
+            return None
+        try:
+            return self.again(self.equation_text, case, self.unknown)
+        except InputError:
+            return None
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names of both sides."""
+        return tuple(dict.fromkeys(name for side in self._trees.sides for name in names(side)))
+
+    @property
+    def equation_text(self) -> str:
+        """The equation as it is asked again: a named threshold by its name."""
+        return self.threshold.name if self.threshold else f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"
+
     @property
     def symbol(self) -> Symbol:
         """The unknown with its unit and meaning."""
@@ -187,8 +215,7 @@ class Solution(InSympy):
         """The same by name, with units."""
         if self.symbolic:
             return {}
-        sides = tuple(dict.fromkeys(name for side in self._trees.sides for name in names(side)))
-        inputs = self.bound_case.inputs(sides, everything=False)
+        inputs = self.bound_case.inputs(self._names, everything=False)
         return {name: entry for name, entry in inputs.items() if entry.defaulted and name != self.unknown}
 
     def spelled(self, name: str) -> str:

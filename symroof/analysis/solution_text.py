@@ -35,6 +35,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "values": [bare(value) for value in solution.values],
         "value": bare(solution.value),
         **_range(solution),
+        **_expected(solution),
         "integer": solution.integer,
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
@@ -49,6 +50,18 @@ def _range(solution: Solution) -> dict[str, Any]:
     if solution.low is None or solution.high is None:
         return {}
     return {"low": bare(solution.low), "high": bare(solution.high), "everywhere": solution.everywhere}
+
+
+def _expected(solution: Solution) -> dict[str, Any]:
+    """The answer that measurements lead to expect, beside a bound, with its own verdict where that is another."""
+    expected = solution.expected
+    if expected is None:
+        return {}
+    ends = {"low": bare(expected.low), "high": bare(expected.high)} if expected.low is not None and expected.high is not None else {}
+    verdict = {"verdict": expected.verdict} if expected.verdict != solution.verdict else {}
+    return {
+        "expected": {"value": bare(expected.value), "low": bare(expected.value), "high": bare(expected.value), **ends, "integer": expected.integer, **verdict}
+    }
 
 
 def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
@@ -126,7 +139,10 @@ def solution_text(solution: Solution) -> str:
     sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
     lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.bound_case)}"]
     lines += [*(f"  {line}" for line in basis_of(solution.bound_case, sides)), ""]
-    lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
+    if solution.expected is not None:
+        lines += [f"{solution.unknown}: expected {solution.expected.in_ranges()}", f"  bound: {solution.in_ranges()}", f"  {solution.reason}"]
+    else:
+        lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
     if solution.defaults:
         lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
     if len(solution.values) > 1:

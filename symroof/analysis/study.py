@@ -275,6 +275,16 @@ class Study:
         except OverflowError:
             raise InputError(Problem(result.name, "is beyond the numbers that a float holds", hint="study.exact gives it")) from None
 
+    def expected(self, name: Any) -> Number | None:
+        """What measurements lead to expect of a latency, rate or cost, with ``low`` and ``high``, where the study gives no efficiency; else None.
+
+        >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
+        >>> study.value("itl"), study.expected("itl"), study.expected("weight_bytes")
+        (4.642 ms, 8.358 ms (6.669 to 10.48 ms), None)
+        """
+        found = self.first.expected(known(name, self.declared))
+        return None if found is None else Number(found)
+
     def exact(self, name: Any) -> Fraction | bool | str:
         """A quantity or a SymPy expression of the first case exactly, in base units, while its formula is rational; a root to 40 digits.
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.cases.input_formulas import without_value
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
-from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first, values_at_peak
+from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, add_measured_efficiencies, slow_first, values_at_peak
 from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, NotWorkedOut, Result, Value, bare
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
-from symroof.specs.engine_profile import EngineProfile
+from symroof.specs.engine_profile import IDEAL, EngineProfile
 from symroof.specs.engines import DEFAULT_ENGINE
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
@@ -250,6 +250,37 @@ class BoundCase(Recall):
         return None if given.keys() == self.given.keys() else self.with_changes(given=given)
 
     @cached_property
+    def expected_case(self) -> BoundCase | None:
+        """The same case with the efficiencies that measurements lead to expect; None where some were given or asked for, or the case is of physics alone.
+
+        >>> from symroof.analysis.study import Study
+        >>> case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
+        >>> case.result("itl").text(), case.expected("itl").text(), case.expected("weight_bytes")
+        ('4.642 ms', '8.358 ms (6.669 to 10.48 ms)', None)
+        """
+        device, profile = self.hardware, self.engine
+        stated = not self.given.keys().isdisjoint(AT_PEAK) or self.request.efficiency or self.preset
+        if device is None or profile is None or profile.spec.name == IDEAL or stated or self.changed_case:
+            return None
+        given, warnings = dict(self.given), list(self.warnings)
+        apart = self.assumptions["scheduling"] == "disaggregated"
+        add_measured_efficiencies(device, self.engine_class, self.compute, given, warnings, apart)
+        return self.with_changes(given=given, warnings=tuple(warnings))
+
+    def expected(self, name: str) -> Result | None:
+        """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""
+        case = self.expected_case
+        if case is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
+            return None
+        found = case.get(name)
+        return found if found is not None and not isinstance(found.value, (str, bool)) else None
+
+    def as_json(self, name: str) -> dict[str, Any]:
+        """A quantity for programs, with what is expected beside a bound."""
+        expected = self.expected(name)
+        return self.result(name).as_json() | ({"expected": interval_json(expected)} if expected else {})
+
+    @cached_property
     def slow_end(self) -> BoundCase:
         """The same case with every efficiency at the slow end of its range; the case itself where none is a range, or something else is one too."""
         box = self.box
@@ -452,6 +483,12 @@ class BoundCase(Recall):
         moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged
         result = self.result(name) if moving else Result(symbol, value, *(box.get(name) or (None, None)))
         return Input(result, setting.source, setting.defaulted)
+
+
+def interval_json(result: Result) -> dict[str, Any]:
+    """A value with the ends of its interval, for programs."""
+    low, high = (result.value if end is None else end for end in (result.low, result.high))
+    return {"value": bare(result.value), "low": bare(low), "high": bare(high)}
 
 
 def _without_range(error: NoValue) -> str:

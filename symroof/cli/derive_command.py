@@ -45,6 +45,8 @@ def derivation_text(derivation: Derivation) -> str:
         *basis_of(derivation.bound_case, (derivation.name,) if derivation.result else ()),
         "",
     ]
+    if expected := derivation.bound_case.expected(derivation.name):
+        lines[-1:] = [f"expected by measured efficiencies: {expected.plain()}", ""]
     defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
     lines += ["definition", f"  {defined}", *([f"  {derivation.implicit_text}"] if derivation.search else []), ""]
     if derivation.expanded_text != derivation.text:

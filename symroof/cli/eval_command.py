@@ -39,7 +39,7 @@ def case_json(answers: BoundCase) -> dict[str, Any]:
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
         **answers.ledger(),
-        "quantities": {name: result.as_json() for name, result in answers.quantities().items()},
+        "quantities": {name: answers.as_json(name) for name in answers.quantities()},
         "unknown": answers.unknown(),
         "warnings": _warnings(answers),
     }
@@ -69,9 +69,12 @@ def case_text(answers: BoundCase) -> str:
     for name, result in quantities.items():
         declared = answers.case.theory.own.quantity(name)
         group = "per kind of layer" if declared is None else "defined here" if declared.group == OWN else declared.group
-        groups.setdefault(group, []).append([name, result.text(), result.symbol.meaning])
+        expected = answers.expected(name)
+        groups.setdefault(group, []).append([name, result.text(), expected.plain() if expected else "", result.symbol.meaning])
     for group, rows in groups.items():
-        sections += ["", f"{group}:", table(rows, indent="  ")]
+        both = any(expected for _, _, expected, _ in rows)
+        shown = rows if both else [[name, value, meaning] for name, value, _, meaning in rows]
+        sections += ["", f"{group}:", table(shown, ["", "bound", "expected", ""] if both else [], indent="  ")]
     if inside := [name for name, result in quantities.items() if result.ranged and result.found == "grid"]:
         sections += ["", f"these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: {', '.join(inside)}"]
     sections += [
@@ -91,7 +94,9 @@ def _summary(answers: BoundCase) -> list[str]:
     for what, name, bound in (("time to first token", "ttft", "prefill_bound"), ("inter-token latency", "itl", "decode_bound")):
         time, limit = answers.get(name), answers.get(bound)
         if time is not None and limit is not None:
-            lines.append(f"{what} {time.text()}, limited by {limit.plain()}")
+            expected = answers.expected(name)
+            both = f"expected {expected.plain()}, bound {time.text()}" if expected else time.text()
+            lines.append(f"{what} {both}, limited by {limit.plain()}")
     if answers.fits is not None:
         needed, usable = (answers.result(name).plain() for name in ("memory_bytes_per_device", "usable_memory_per_device"))
         who = f"memory of the fullest of {count} devices" if (count := devices(answers)) > 1 else "memory"
