@@ -31,7 +31,7 @@ none: tensor-parallel, copies, and a pipeline or attention groups. No rate is ab
 WAITING = """## The estimated wait
 
 The wait for the first step of a prompt (`prefill_queue_wait`, in `loaded_ttft`) is an estimate: the queue of prompts, `queue: mm1` (the default) or `md1`. A simulated
-server (`tests/theory/simulation.py`; {case}), in which requests come at random, waited in the mean:
+server (`tools/simulation.py`; {case}), in which requests come at random, waited in the mean:
 
 | scheduling | load | simulated | `mm1` | off | `md1` | off |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -39,7 +39,7 @@ server (`tests/theory/simulation.py`; {case}), in which requests come at random,
 
 Prompts of one length are nearer to `md1`; `mm1` is the cautious side of it. The wait for a slot is not in this estimate: near a load of 1 it is too short. Throughput,
 mean inter-token latency and time to first token without its wait are within 1 % of the simulation in 99 of 100 random deployments
-(`python -m tests.theory.simulation`).
+(`python -m tools.simulation`).
 
 ## The wait for a slot
 

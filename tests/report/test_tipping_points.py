@@ -4,12 +4,12 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from cli import write_study
 
 from symroof.analysis import tipping_points
 from symroof.analysis.tipping_points import UNCERTAIN, WIDEST, flips, never
 from symroof.api import Study
 from symroof.report.view import view
+from tests.cli import write_study
 
 from . import blocks, rows_under, text_of, to_standard_output
 

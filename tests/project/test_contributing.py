@@ -9,9 +9,10 @@ from types import SimpleNamespace
 import generate
 import pytest
 import yaml
-from additions import CONTRIBUTING, ROOT, Insert, command_line, entries, make, paths, python
-from additions.made import ADDITIONS
-from specs.checkpoints import gguf_files
+
+from tests.project.additions import CONTRIBUTING, ROOT, Insert, command_line, entries, make, paths, python
+from tests.project.additions.made import ADDITIONS
+from tests.specs.checkpoints import gguf_files
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
 KV = 2 * 32 * 8 * 128 * 2

@@ -6,7 +6,7 @@ import generate
 import pytest
 from notebook_file import cells, notebook
 
-DOCS = Path(__file__).resolve().parent.parent / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
 @pytest.mark.parametrize("source", sorted(DOCS.glob("*.yaml")), ids=lambda path: path.stem)

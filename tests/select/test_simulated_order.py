@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.select.choice import select
-from tests.theory.simulation import SERVERS
+from tools.simulation import SERVERS
 
 TARGETS = {"ttft": "2 s", "itl": "50 ms"}
 CASES = {

@@ -1,11 +1,11 @@
-"""Render the samples in ``reports/`` again: ``python tests/report/regenerate.py``. Look at them before you commit them."""
+"""Render the samples in ``reports/`` again: ``python tools/samples.py``. Look at them before you commit them."""
 
 import os
 from pathlib import Path
 
 from symroof.cli.main import main
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def run() -> None:

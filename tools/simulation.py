@@ -1,7 +1,7 @@
 """A server step by step: requests arrive, wait, are read in pieces, and write a token in each step.
 
 The judge of the quantities under load: it knows no formula of them, only the time of one step and of one prefill, which are
-the engine's own. ``python -m tests.theory.simulation`` holds 100 random deployments against their closed forms.
+the engine's own. ``python -m tools.simulation`` holds 100 random deployments against their closed forms.
 """
 
 import random

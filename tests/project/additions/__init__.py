@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 COPIED = ("symroof", "specs", "templates", "docs", "pyproject.toml")
 """What an addition may touch, and what a checkout needs to find its data."""
@@ -45,7 +45,7 @@ class Entry:
 
 def paths(text):
     """Every path in a text: in code, of a file or folder that lies in the repository."""
-    return re.findall(r"`((?:symroof|specs|templates|tests|docs|reports|schema)/[\w./-]*|pyproject\.toml)`", text)
+    return re.findall(r"`((?:symroof|specs|templates|tests|tools|docs|reports|schema)/[\w./-]*|pyproject\.toml)`", text)
 
 
 @cache

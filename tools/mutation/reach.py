@@ -55,7 +55,7 @@ class Reach:
             files = {test.split("::")[0]: row["file"] for test, row in _rows(folder).items()}
             missing = [file for file in test_files(root, [group]) if files.get(file) != digest([root / file])]
             if missing:
-                command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tests.mutation.record_reach", *missing]
+                command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tools.mutation.record_reach", *missing]
                 ended = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
                 if ended.returncode not in ENDED:
                     raise RuntimeError(f"{group} cannot be run: {(ended.stdout + ended.stderr)[-2000:]}")

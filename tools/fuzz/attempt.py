@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[2] / "tests" / "data" / "fuzz"
 OPEN = CASES / "open.yaml"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from symroof.errors import EXTRAS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DECLARED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 STUDY = str(ROOT / "specs" / "studies" / "llama-3-8b-chat.yaml")
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "64", "--over", "batch=1:3")
@@ -31,7 +31,7 @@ def python(code, *arguments, cwd):
     return subprocess.run(
         [sys.executable, "-c", WITHOUT + code, *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests'}"},
+        env={**os.environ, "PYTHONPATH": f"{ROOT}"},
         capture_output=True,
         text=True,
         timeout=600,
@@ -41,7 +41,7 @@ def python(code, *arguments, cwd):
 
 COMMANDS = """
 import contextlib, json, os
-from cli import call
+from tests.cli import call
 outcomes = {}
 for name, line in json.loads(sys.argv[1]).items():
     os.mkdir(name)

@@ -19,7 +19,7 @@ AREAS = {
     "claims": ("tests/claims", *(f"tests/cli/test_check{part}.py" for part in ("", "_fix", "_forms"))),
     "specs": ("tests/specs", "tests/cases", "tests/cli/test_config_json.py"),
     "analysis": ("tests/analysis", "tests/report/test_tipping_points.py", "tests/cli/test_derive.py", "tests/cli/test_diff.py"),
-    "select": ("tests/selecting", "tests/cli/test_select.py"),
+    "select": ("tests/select", "tests/cli/test_select.py"),
     "calibrate": ("tests/calibrate", "tests/cli/test_calibrate.py"),
 }
 """A room of the package -> its tests, which are asked before those of other rooms that reach a fault too. Rendered samples (``tests/report/test_samples.py``)

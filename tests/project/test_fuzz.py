@@ -1,17 +1,17 @@
 """A short attack with a fixed seed, and every failure that was ever saved.
 
-What fails for now stands in ``cases/open.yaml``; a fault that one of those shows is not reported a second time by the attack.
+What fails for now stands in ``tests/data/fuzz/open.yaml``; a fault that one of those shows is not reported a second time by the attack.
 """
 
 import os
 
 import pytest
 
-from .areas import areas
-from .attempt import Attempt, cases, load, open_cases, save
-from .findings import finding
-from .hunt import Hunt
-from .runner import GIGABYTE, Limits, Outcome, Runner
+from tools.fuzz.areas import areas
+from tools.fuzz.attempt import Attempt, cases, load, open_cases, save
+from tools.fuzz.findings import finding
+from tools.fuzz.hunt import Hunt
+from tools.fuzz.runner import GIGABYTE, Limits, Outcome, Runner
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the attack forks")
 SUITE = Limits(cpu=60, memory=GIGABYTE, wall=0)
@@ -37,7 +37,7 @@ def outcomes(runner):
 def test_what_failed_once(name, outcomes):
     made = outcomes[name]
     if name in OPEN:
-        assert made, f"{name} passes now: take it off the list in tests/fuzz/cases/open.yaml"
+        assert made, f"{name} passes now: take it off the list in tests/data/fuzz/open.yaml"
     else:
         assert not made, f"{made.signature}\n{made.detail}"
 

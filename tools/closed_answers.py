@@ -17,7 +17,7 @@ import sympy
 import symroof as sr
 from symroof.errors import InputError
 from symroof.theory.thresholds import THRESHOLDS
-from tests.solver.random_equations import draw_case, draw_equation, movers, shared_out
+from tools.random_equations import draw_case, draw_equation, movers, shared_out
 
 KINDS = {
     "llama-3-8b": "dense, grouped queries", "gpt2": "dense, learned positions", "mixtral-8x7b": "mixture of experts", "deepseek-v2-lite": "latent attention and experts",

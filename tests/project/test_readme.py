@@ -8,7 +8,7 @@ import pytest
 
 from symroof.cli.main import main
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
 EXAMPLES = [line for block in BLOCKS[2:] for line in block.splitlines() if line.startswith("symroof ")]

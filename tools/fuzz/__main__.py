@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz --minutes 30``: attack until the time is up; save every distinct failure, shrunk."""
+"""``python -m tools.fuzz --minutes 30``: attack until the time is up; save every distinct failure, shrunk."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def main() -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--area", action="append", choices=sorted(areas()), help="only this area; several times for several")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ..attempt import Attempt
 from ..vocabulary import nasty, rarely
 
-CONFIGS = Path(__file__).parents[2] / "data" / "configs"
+CONFIGS = Path(__file__).parents[3] / "tests" / "data" / "configs"
 LINE = ("--hardware", "h100-sxm", "--prompt", "512", "--output", "16")
 ODD = (
     0,

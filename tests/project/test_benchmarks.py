@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parent.parent / "benchmarks"
+FOLDER = Path(__file__).resolve().parents[2] / "benchmarks"
 PRINTED = {
     "expressions.py": ("own nodes, every one", "SymPy, every one, written order"),
     "report.py": ("import sympy", "--help", "validate"),

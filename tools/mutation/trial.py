@@ -198,7 +198,7 @@ class Tests:
         self._answers, answer = os.pipe()
         asked = folder / "tests.txt"
         asked.write_text("\n".join(test for test in tests if (root / test).exists()), encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tests.mutation.serve_faults", f"--basetemp={folder / 'tests'}", f"@{asked}"]
+        command = [sys.executable, "-m", "pytest", *OPTIONS, "-p", "tools.mutation.serve_faults", f"--basetemp={folder / 'tests'}", f"@{asked}"]
         path = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", JOBS: str(job), ANSWERS: str(answer)}
         self.output = folder / "output.txt"

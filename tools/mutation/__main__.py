@@ -1,4 +1,4 @@
-"""``python -m tests.mutation [AREA ...] [--count N] [--seed S]``: put small faults in, one at a time, and count those that the tests notice."""
+"""``python -m tools.mutation [AREA ...] [--count N] [--seed S]``: put small faults in, one at a time, and count those that the tests notice."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def drawn(area: str, count: int, seed: int, root: Path) -> list[Fault]:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
     parser.add_argument("area", nargs="*", metavar="AREA", help=f"one or several of {', '.join(AREAS)} (default: all)")
     parser.add_argument("--count", type=int, default=COUNT, metavar="N", help=f"faults of each area (default: {COUNT})")
     parser.add_argument("--seed", type=int, default=0, metavar="S")

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from .areas import AREAS, ROOT, Fault, faults_of, sample
-from .equivalents import equivalents
-from .formulas import formula_mutants
-from .mutants import Mutant, mutants
-from .reach import Reach
-from .trial import NOT_REACHED, Copy
+from tools.mutation.areas import AREAS, ROOT, Fault, faults_of, sample
+from tools.mutation.equivalents import equivalents
+from tools.mutation.formulas import formula_mutants
+from tools.mutation.mutants import Mutant, mutants
+from tools.mutation.reach import Reach
+from tools.mutation.trial import NOT_REACHED, Copy
 
 
 def changed(source, listed):
@@ -144,15 +144,15 @@ def copy(tmp_path_factory):
     """A package of one file, its tests recorded and collected by the processes that really do so."""
     pytest.importorskip("coverage")
     root = tmp_path_factory.mktemp("small") / "root"
-    for folder in ("symroof/select", "tests/selecting"):
+    for folder in ("symroof/select", "tests/select"):
         (root / folder).mkdir(parents=True)
         (root / folder / "__init__.py").touch()
         (root / folder).with_name("__init__.py").touch()
-    shutil.copytree(ROOT / "tests/mutation", root / "tests/mutation")
+    shutil.copytree(ROOT / "tools/mutation", root / "tools/mutation")
     (root / "symroof/select/small.py").write_text(PACKAGE, encoding="utf-8")
-    (root / "tests/selecting/test_small.py").write_text(TESTS, encoding="utf-8")
+    (root / "tests/select/test_small.py").write_text(TESTS, encoding="utf-8")
     (root / "pytest.ini").write_text("[pytest]\naddopts = -p no:hypothesispytest\n", encoding="utf-8")
-    made = Copy(root.parent, 60, root, witnesses=("tests/selecting",))
+    made = Copy(root.parent, 60, root, witnesses=("tests/select",))
     yield made
     made.close()
 
@@ -160,12 +160,12 @@ def copy(tmp_path_factory):
 @pytest.mark.parametrize(
     ("edit", "killed", "by"),
     [
-        ("+ -> -", True, "tests/selecting/test_small.py::test_two"),
+        ("+ -> -", True, "tests/select/test_small.py::test_two"),
         ("< -> <=", False, "2 of 2 tests"),
         ("3 -> 2", False, "2 of 2 tests"),  # of a constant, which only a new import reads
-        ("0 -> 1", True, "tests/selecting/test_small.py::test_limit"),
+        ("0 -> 1", True, "tests/select/test_small.py::test_limit"),
         ("2 -> 3", False, NOT_REACHED),
-        ("5 -> 6", True, "tests/selecting/test_small.py::test_ten"),  # in a function that runs at import alone
+        ("5 -> 6", True, "tests/select/test_small.py::test_ten"),  # in a function that runs at import alone
     ],
 )
 def test_a_fault_is_killed_or_survives_and_is_taken_out_again(copy, edit, killed, by):
