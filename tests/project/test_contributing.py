@@ -10,7 +10,7 @@ import generate
 import pytest
 import yaml
 
-from tests.project.additions import CONTRIBUTING, ROOT, Insert, command_line, entries, make, paths, python
+from tests.project.additions import CONTRIBUTING, ROOT, TO_MOVE, Insert, command_line, entries, make, paths, python
 from tests.project.additions.made import ADDITIONS
 from tests.specs.checkpoints import gguf_files
 
@@ -60,19 +60,19 @@ def checked(newcomer, text, name="note.md"):
 
 def test_every_entry_is_made_here():
     assert set(entries()) == set(ADDITIONS) | BY_TESTS
-    assert CONTRIBUTING.count("\n- Files: ") == len(entries())
+    assert CONTRIBUTING.count("\n- **") == len(entries())
 
 
-@pytest.mark.parametrize("path", sorted(set(paths(CONTRIBUTING))))
+@pytest.mark.parametrize("path", sorted({path for text in CONTRIBUTING.split("\n- ") for path in paths(text)} - set(TO_MOVE)))
 def test_every_file_that_the_page_names_is_there(path):
     assert (ROOT / path).exists() if "NAME" not in path else list(ROOT.glob(path.replace("NAME", "*")))
 
 
 @pytest.mark.parametrize("entry", entries().values(), ids=lambda entry: entry.name)
 def test_every_name_that_an_entry_writes_stands_in_a_file_it_names(entry):
-    files = [file for pattern in entry.patterns + paths(entry.test) for file in ROOT.glob(pattern) if file.is_file()]
+    files = [file for pattern in entry.patterns + paths(entry.text) for file in ROOT.glob(pattern) if file.is_file()]
     text = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    for name in re.findall(r"`([A-Z_]{4,})`", entry.write + entry.test):
+    for name in re.findall(r"`([A-Z_]{4,})`", entry.text):
         assert re.search(rf"\b{name}\b", text), f"{name} is in none of {[str(file.relative_to(ROOT)) for file in files]}"
 
 
@@ -184,6 +184,13 @@ def test_a_preset_is_listed_valid_shown_and_taken_apart(newcomer):
     assert "the device waits for it" in newcomer.run("show", "made-up-tool").out
     (entry,) = newcomer.run("diff", "symroof", "made-up-tool", *CASE, "-q", "itl", "--json").json["quantities"]
     assert [step["effect"] for step in entry["steps"] if step["changes"][0]["name"] == "itl: sampling on the host"] == [pytest.approx(5e-4)]
+
+
+def test_a_claim_file_is_valid_and_checked(newcomer):
+    """The starter's five sentences; its comments say which of them need something unsaid."""
+    file = newcomer.root / "specs/claims/made-up.yaml"
+    newcomer.run("validate", file)
+    assert [claim["verdict"] for claim in newcomer.run("check", file, "--json").json["claims"]] == ["rounded", "rounded", "exact", "rounded", "conditional"]
 
 
 # ---------------------------------------------------------------------------------------------------------- checkpoints
@@ -319,6 +326,11 @@ def test_a_format_of_sweeps_is_written_by_its_ending(newcomer):
 
 
 # ------------------------------------------------------------------------------------------------------ the command line
+
+
+def test_a_command_is_listed_and_run(newcomer):
+    assert "The number of models." in newcomer.run("--help").out
+    assert int(newcomer.run("count").out) == len(listed(newcomer, "models"))
 
 
 def test_an_option_of_another_tool_leads_to_ours(newcomer):

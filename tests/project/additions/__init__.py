@@ -20,39 +20,48 @@ COPIED = ("symroof", "specs", "templates", "docs", "pyproject.toml")
 # ----------------------------------------------------------------------------------------------------- what the page says
 
 
+TO_MOVE = {"specs/theories/inference/": ["symroof/theory/*.py"]}
+"""Files of the page that are about to be made, and where their entries stand until then."""
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One addition of the page: the text behind ``Files``, ``Write`` and ``Test``."""
+    """One addition of the page."""
 
     name: str
-    files: str
-    write: str
-    test: str
+    text: str
 
     @property
     def schemas(self):
         """The kinds of file whose schema it has to be printed for again."""
-        return set(re.findall(r"`symroof schema (\w+) > schema/\1\.schema\.json`", self.files))
+        return set(re.findall(r"`symroof schema (\w+) > schema/\1\.schema\.json`", self.text))
 
     @property
     def patterns(self):
-        """The files it names; ``NAME`` in a path stands for a name of one's own."""
-        return [path.replace("NAME", "*") for path in paths(self.files)]
+        """The files it names, apart from tests; ``NAME`` in a path stands for any name."""
+        named = [path for path in paths(self.text) if not path.startswith("tests/")]
+        return [pattern for path in named for pattern in TO_MOVE.get(path, [path.replace("NAME", "*")])]
 
     def allows(self, path):
         return any(fnmatchcase(path, pattern) for pattern in self.patterns)
 
 
 def paths(text):
-    """Every path in a text: in code, of a file or folder that lies in the repository."""
-    return re.findall(r"`((?:symroof|specs|templates|tests|tools|docs|reports|schema)/[\w./-]*|pyproject\.toml)`", text)
+    """Every path in a text, in backquotes: of a file or folder of the repository, or a file beside the one named before it."""
+    found, folder = [], ""
+    for path, name in re.findall(
+        r"`(?:((?:symroof|specs|templates|tests|tools|docs|reports|schema)/[\w./-]*|pyproject\.toml)|([a-z]\w*\.(?:py|j2|js|md)))`", text
+    ):
+        found.append(path or f"{folder}/{name}")
+        folder = found[-1].rpartition("/")[0]
+    return found
 
 
 @cache
 def entries():
     """The additions of the page by name."""
-    found = re.findall(r"^\*\*(.+?)\*\*.*?\n\n- Files: (.*?)\n- Write: (.*?)\n- Test: (.*?)(?:\n\n|\Z)", CONTRIBUTING, re.DOTALL | re.MULTILINE)
-    return {name: Entry(name, files, write, test) for name, files, write, test in found}
+    found = re.findall(r"^- \*\*(.+?)\*\*(.*?)(?=\n- |\n\n|\Z)", CONTRIBUTING, re.DOTALL | re.MULTILINE)
+    return {name: Entry(name, text) for name, text in found}
 
 
 # ------------------------------------------------------------------------------------------------------ what a newcomer does

@@ -60,16 +60,17 @@ OF_THE_THEORY = {
 }  # fmt: skip
 
 OF_THE_CATALOGUE = {
-    "An accelerator": [Insert("specs/hardware/made-up-gpu.yaml", started("hardware", "name: my-device", "name: made-up-gpu"))],
+    "A hardware part": [Insert("specs/hardware/made-up-gpu.yaml", started("hardware", "name: my-device", "name: made-up-gpu"))],
     "A model": [Insert("specs/models/made-up-1b.yaml", started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"))],
     "A source of measurements": [Insert("specs/measured/made-up-source.yaml", started("measured", "name: my-measurements", "name: made-up-source"))],
+    "A claim file": [Insert("specs/claims/made-up.yaml", (STARTERS / "claims.yaml").read_text(encoding="utf-8"))],
     "A theory": [Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))],
     "A preset": [Insert("specs/presets/made-up-tool.yaml", started("preset", "name: my-preset", "name: made-up-tool"))],
 }
 """The starter of a model has the dimensions of TinyLlama-1.1B, whose model card counts 1,100,048,384 parameters."""
 
 OF_CHECKPOINTS = {
-    "A model family": [
+    "An architecture family": [
         Insert(f"{CHECKPOINTS}/dense.py", '    "made_up": Family("MadeUpConfig", sizes(1000, 64, 128, 2, 4, 2), FLOORED, norm={"per_layer": 3}),\n', '    "mistral": Family('),
     ],
     "A quantization method": [
@@ -182,6 +183,19 @@ OF_VERDICTS = {
 }
 
 OF_THE_COMMAND_LINE = {
+    "A command": [
+        Insert("symroof/cli/main.py", '    "count": "The number of models.",\n', '    "show": "One entry'),
+        Insert(
+            "symroof/cli/count_command.py",
+            "import click\n\n"
+            "from symroof.cli.output import say\n"
+            "from symroof.report.catalogue_tables import KINDS\n\n\n"
+            '@click.command("count")\n'
+            "def command():\n"
+            '    """The number of models."""\n'
+            '    say(str(len(KINDS["models"]())))\n',
+        ),
+    ],
     "An option of another tool": [Insert("symroof/specs/other_tools.py", '    "--cards": "--tp",\n', '    "--block-size": ')],
     "A flag of vLLM": [
         Insert(
