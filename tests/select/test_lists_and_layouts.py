@@ -1,7 +1,5 @@
 """Lists of candidates as people write them, and layouts of devices over plain numbers: every split by hand, every edge of a count, every refusal word by word."""
 
-import itertools
-import math
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
@@ -10,11 +8,11 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.select import candidates, layouts
+from symroof.select import candidates
 from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
 from symroof.select.candidates import hint, widened
 from symroof.select.choice import select
-from symroof.select.layouts import LAID_OUT, NO_COUNTS, SHARES, Counts, degrees_of, device_counts, laid_out
+from symroof.select.layouts import LAID_OUT, NO_COUNTS, Counts, degrees_of, device_counts
 
 
 def refused(call, *args, **more):
@@ -149,47 +147,9 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
     return SimpleNamespace(case=case)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 8, 12, 16, 17, 18, 32, 34])
-@pytest.mark.parametrize("experts", [False, True])
-def test_every_split_of_devices(count, experts):
-    """Groups of a degree and attention groups, copies of them, and some of the copies reading prompts for the others: in sixteenths of all at the finest."""
-    by_hand = []
-    for tp, attention in itertools.product(range(1, count + 1), range(1, count + 1 if experts else 2)):
-        if count % (tp * attention) or (8 % tp and tp % 8):
-            continue
-        copies = count // (tp * attention)
-        by_hand.append((tp, attention, copies, None))
-        by_hand += [(tp, attention, copies - r, Fraction(tp * attention * r, copies - r)) for r in range(1, copies) if Fraction(r, copies).denominator <= 16]
-    made = [(d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices")) for d in layouts._layouts(plain(experts=experts), count)]
-    assert sorted(made, key=str) == sorted(by_hand, key=str)
-    assert SHARES == 16 and all(math.prod(row[:3]) + (row[3] or 0) * row[2] == count for row in made)
-    alone = list(layouts._layouts(plain(experts=experts, apart=False), count))
-    assert len(alone) == sum(row[3] is None for row in by_hand)
-    instances = [(d["tp"], d["attention_dp"], d.get("prefill_devices")) for d in layouts._instances(plain(experts=experts), count)]
-    groups = {(tp, attention) for tp, attention, _, _ in by_hand}
-    assert sorted(instances, key=str) == sorted(((tp, a, None if tp * a == count else count - tp * a) for tp, a in groups), key=str)
-
-
 def test_degrees_that_are_said_of_a_layout():
     given = {"tp": Fraction(2), "pp": Fraction(1), "dp": Fraction(1), "prefill_devices": Fraction(1), "attention_dp": Fraction(4)}
     assert degrees_of(plain(given=given)) == (("tp", 2), ("attention_dp", 4), ("prefill_devices", 1))
-
-
-def test_only_so_many_layouts_are_made(monkeypatch):
-    """As many as the bound, and one more is too many."""
-    monkeypatch.setattr(layouts, "_laid", lambda answers, degrees: iter([degrees]))
-    one = plain(apart=False)
-    one.binding = SimpleNamespace(given={})
-    whole = len(laid_out([one], Counts((4, 8))))
-    assert whole == 3 + 4
-    monkeypatch.setattr(layouts, "MOST_CANDIDATES", whole)
-    assert len(laid_out([one], Counts((4, 8)))) == whole
-    monkeypatch.setattr(layouts, "MOST_CANDIDATES", whole - 1)
-    problem = refused(laid_out, [one], Counts((4, 8), True))
-    assert (problem.message, problem.path, problem.hint) == (f"more than {whole - 1} layouts", "devices", "fewer numbers of devices")
-    one.binding.given = {"tp": 2}
-    assert refused(laid_out, [one], Counts((4,))).message == "it chooses tp, which layouts of devices choose"
-    assert laid_out([one], NO_COUNTS) == (one,)
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON

@@ -6,7 +6,7 @@ import pytest
 
 import symroof as sr
 from symroof.specs.declared_entries import ThresholdSpec
-from symroof.specs.declared_names import _decimal, declared_thresholds
+from symroof.specs.declared_names import declared_thresholds
 from symroof.specs.fields import build
 from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import loads
@@ -157,25 +157,6 @@ def test_units_of_a_theory_are_those_people_write(tmp_path):
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
     found = problems(THEORY.replace("define:", f"{line}\ndefine:"), read_theory)
     assert [(at, text) for _, at, text, _ in found] == [(path, message)]
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (Fraction(1, 4), "25e-2"),
-        (Fraction(1, 10**60), "1e-60"),
-        (Fraction(7), "7e-0"),
-        (Fraction(1, 10**61), None),
-        (Fraction(1, 3), None),
-        (Fraction(1, 2**61), None),
-    ],
-)
-def test_a_default_is_a_decimal_of_sixty_digits_at_most(number, text):
-    if text is None:
-        with pytest.raises(ValueError, match="is not a decimal number"):
-            _decimal(number)
-    else:
-        assert _decimal(number) == text
 
 
 def test_a_name_is_declared_once():

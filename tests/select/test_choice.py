@@ -1,8 +1,7 @@
-"""States, orders, bests, fronts and hints of a choice, each over plain numbers in place of configurations: every case of a small table, every pair, every edge."""
+"""States, hints and names of a choice, over plain numbers in place of configurations: every case of a small table, every edge."""
 
 import itertools
 import math
-import random
 import re
 from fractions import Fraction
 from types import SimpleNamespace
@@ -10,12 +9,10 @@ from types import SimpleNamespace
 import pytest
 
 from symroof.api import Study
-from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
+from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, misses
 from symroof.select.configuration import Configuration, Run, targets_of
-from symroof.select.required_changes import _enough
 from symroof.select.screened_group import CLOSE
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -127,105 +124,9 @@ def test_targets_stand_in_their_declared_order():
 # -------------------------------------------------------------------------------------------------------- bests and fronts
 
 
-class Ranked:
-    """A run as its quantities."""
-
-    def __init__(self, passes=True, worst=1, **values):
-        self.values, self.passes, self.worst, self.missed, self.shares = values, passes, worst, (), {}
-
-    def rank(self, name):
-        return self.values.get(name)
-
-
-@pytest.mark.parametrize("larger", [True, False])
-def test_the_best_is_the_first_of_those_that_no_other_beats(larger):
-    """Every list of three of the values none, 1 and 2."""
-    for values in itertools.product((None, 1, 2), repeat=3):
-        runs = [Ranked(q=value) for value in values]
-        known = [value for value in values if value is not None]
-        best = _best(runs, "q", larger)
-        if not known:
-            assert best is None
-        else:
-            assert best is runs[values.index(max(known) if larger else min(known))]
-
-
-def test_fronts_hold_whom_no_other_beats_in_order_of_the_first_respect():
-    draw = random.Random(5)
-    for _ in range(60):
-        runs = tuple(
-            Ranked(**{name: draw.choice((None, 0, 0.5, 2, 3)) for name in ("sustained_itl", "sustained_throughput_per_device", "loaded_ttft", "cost_per_mtok")})
-            for _ in range(6)
-        )
-        fronts = iter(_fronts(runs))
-        for (first, first_more), (second, second_more) in FRONTS:
-            known = [one for one in runs if one.rank(first) is not None and one.rank(second) is not None]
-            if not known:
-                continue
-
-            def as_good(a, b, name, more):
-                return a.rank(name) >= b.rank(name) if more else a.rank(name) <= b.rank(name)
-
-            on = []
-            for one in known:
-                beaten = any(
-                    as_good(o, one, first, first_more)
-                    and as_good(o, one, second, second_more)
-                    and (o.rank(first), o.rank(second)) != (one.rank(first), one.rank(second))
-                    for o in known
-                )
-                if not beaten:
-                    on.append(one)
-            front = next(fronts)
-            assert set(map(id, front.runs)) == set(map(id, on))
-            ranks = [one.rank(first) for one in front.runs]
-            assert ranks == sorted(ranks)
-        assert next(fronts, None) is None
-
-
 def test_less_of_a_time_or_a_price_is_better_and_more_of_a_rate():
     for name, larger in (*BESTS.values(), *ORDERS.values(), *itertools.chain(*FRONTS)):
         assert larger is ("throughput" in name), name
-
-
-@pytest.mark.parametrize("by", ORDERS)
-def test_the_order_of_configurations(by):
-    """Those that pass by their own batch, whatever others give; one that fails at its batch by its best; without a value last; failures by their miss."""
-    name, larger = ORDERS[by]
-    values = [3, 1, 2]
-    passing = [SimpleNamespace(state="passes", run=(own := Ranked(**{name: v})), runs=(Ranked(**{name: 99 if larger else 0}), own)) for v in values]
-    unpriced = SimpleNamespace(state="passes", run=(own := Ranked()), runs=(own,))
-    elsewhere = [SimpleNamespace(state="fails", run=Ranked(passes=False, **{name: 50}), runs=(Ranked(**{name: v}), Ranked(**{name: v + 1}))) for v in values]
-    missed = [SimpleNamespace(state="fails", run=Ranked(passes=False, worst=w), runs=()) for w in (5, 2)]
-    listed = [*missed, *elsewhere, unpriced, *passing]
-    ranked = sorted(listed, key=lambda c: _place(c, by))
-    order = sorted(range(3), key=lambda i: -values[i] if larger else values[i])
-    assert ranked == [*(passing[i] for i in order), unpriced, *(elsewhere[i] for i in order), missed[1], missed[0]]
-
-
-@pytest.mark.parametrize(
-    ("rated", "priced", "word"), [(True, 2, "fleet"), (True, 1, "fleet"), (True, 0, "rate"), (False, 2, "cost"), (False, 1, "rate"), (False, 0, "rate")]
-)
-def test_the_order_that_is_chosen_where_none_is(rated, priced, word):
-    """Who buys for a rate sees the cheapest first, if any that passes has a price; else money orders only where every passing one has one."""
-    study = SimpleNamespace(first=SimpleNamespace(binding=SimpleNamespace(given={"arrival_rate": 1} if rated else {})))
-    known = {"cost_per_mtok": 1} if not rated else {"fleet_price": 1}
-    configurations = [
-        *(SimpleNamespace(state="passes", run=Ranked(**(known if i < priced else {}))) for i in range(2)),
-        SimpleNamespace(state="fails", run=Ranked(**known)),
-    ]
-    assert _order(study, configurations) == word
-
-
-def test_what_fits_by_its_shares_or_by_its_case():
-    fitting, other = Ranked(), Ranked()
-    fitting.shares = other.shares = {"memory": 1}
-    other.missed = ("itl", "memory")
-    assert _fits(fitting) and not _fits(other)
-    for fits, does_not, expected in ((True, False, True), (True, True, False), (None, False, False)):
-        one = Ranked()
-        one.answers = SimpleNamespace(fits=fits, does_not_fit=does_not)
-        assert _fits(one) is expected
 
 
 # ------------------------------------------------------------------------------------------------------------------- hints
@@ -312,20 +213,6 @@ def test_what_a_configuration_competes_with():
 
 
 @pytest.mark.parametrize(
-    ("found", "batch", "judged_at"),
-    [(Window(2, 9), None, 9), (Window(2, None), None, 1), (None, None, 1), (Window(2, 9), 4, 4), (Window(2, 9), 40, 40)],
-)
-def test_a_batch_that_is_not_chosen_is_the_largest_of_its_window(found, batch, judged_at, monkeypatch):
-    """Of isolated requests: where no batch is too large, or none passes, it stays at one."""
-    monkeypatch.setattr(configurations, "window", lambda answers: found)
-    study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **({"batch": batch} if batch else {}))
-    made = configurations._judged(study.first, False, None)
-    assert (made.run.batch, made.chosen, made.window) == (judged_at, batch is not None, found)
-    assert configurations._judged(study.first, True, None).window is None
-    assert (made.largest is None) is (found is None or found.most is None)
-
-
-@pytest.mark.parametrize(
     ("case", "label"),
     [
         ({}, "h100-sxm"),
@@ -338,42 +225,6 @@ def test_a_batch_that_is_not_chosen_is_the_largest_of_its_window(found, batch, j
 def test_a_configuration_in_the_names_one_types(case, label):
     answers = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **case).first
     assert configurations.label(answers) == label
-
-
-@pytest.mark.parametrize("up", [True, False])
-@pytest.mark.parametrize("met", ["at", "beyond"])
-def test_a_crossing_that_is_a_hair_short_is_taken_a_hair_further(up, met):
-    """A root of 40 digits: where the condition holds at it, it is the answer; else a hundred-million-million-millionth beyond, on the side where it holds."""
-    value = Fraction(7)
-
-    def holds(case):
-        return case >= value if up and met == "at" else case > value if up else case <= value if met == "at" else case < value
-
-    case = SimpleNamespace(changed=lambda inputs: inputs["x"])
-    flip = SimpleNamespace(name="x", value=value, up=up)
-    found = _enough([SimpleNamespace(holds=lambda case: True), SimpleNamespace(holds=holds)], case, flip)
-    assert holds(found) and abs(found - value) == (0 if met == "at" else value / 10**20)
-
-
-@pytest.mark.parametrize(
-    ("case", "missing"),
-    [
-        ({"model": "llama-3-8b", "prompt": 8, "mem_capacity": "80 GB"}, []),
-        ({"model": "llama-3-8b", "prompt": 8}, ["no hardware to choose"]),
-        ({"hardware": "h200", "prompt": 8}, ["no model to choose"]),
-        ({"prompt": 8}, ["no model to choose", "no hardware to choose"]),
-        ({"params": 10**9, "hardware": "h200"}, ["what has to fit is not known without prompt"]),
-        ({"params": 10**9}, ["what has to fit is not known without prompt"]),
-    ],
-)
-def test_what_there_is_to_choose_from(case, missing):
-    """A memory stands for a device, a number of parameters for a model."""
-    if missing:
-        with pytest.raises(InputError) as refused:
-            _complete(Study(**case))
-        assert [problem.message for problem in refused.value.problems] == missing
-    else:
-        _complete(Study(**case))
 
 
 def test_a_choice_in_a_notebook():
