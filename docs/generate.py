@@ -172,7 +172,7 @@ def systems(spec: dict[str, Any]) -> list[str]:
     """A table for each section: what is asked, the command, what it prints, the number by hand."""
     lines: list[str] = []
     for section in spec["sections"]:
-        lines += [f"## {section['title']}", "", "| | | Command | Prints | By hand |", "| --- | --- | --- | --- | --- |"]
+        lines += [f"## {section['title']}", "", "| | | Command | Output | Calculated by hand |", "| --- | --- | --- | --- | --- |"]
         for system in section["systems"]:
             for index, row in enumerate(_rows(system, spec["short"])):
                 named = f"**{row.number}. {row.name}**" if not index else ""
