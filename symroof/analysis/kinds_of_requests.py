@@ -5,7 +5,7 @@ from fractions import Fraction
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
 from symroof.formula.tree import Name
-from symroof.theory.mixes import OF_THE_MIX
+from symroof.theory.quantities import OF_THE_MIX
 
 
 def kinds_apart(answers: Answers) -> list[str]:

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from symroof.cases.spec_values import Given
 from symroof.formula.tree import Name, Num
-from symroof.theory.mixes import OF_THE_MIX
+from symroof.theory.quantities import OF_THE_MIX
 from symroof.units import significant
 
 LENGTHS = ("prompt", "output", "long_prompt", "long_output")

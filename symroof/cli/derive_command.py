@@ -37,7 +37,7 @@ def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.analysis.verdict import basis_of
     from symroof.report.text_table import table
-    from symroof.theory.references import DEFINITION
+    from symroof.theory.theory_files import DEFINITION
 
     symbol = derivation.symbol
     lines = [

@@ -112,9 +112,9 @@ def _from_document(document: Document) -> Entry:
 
 
 def theory_entry(spec: TheorySpec) -> Entry:
-    """A theory of one's own: inputs with their defaults, formulas and thresholds, each with its source."""
+    """A user-defined theory: inputs with their defaults, formulas and thresholds, each with its source."""
     inputs = [[name, s.unit, "" if s.default is None else str(s.default), s.means, str(s.source or "")] for name, s in spec.inputs.items()]
-    formulas = [[name, " ".join(s.formula.split()), s.unit, s.means, str(s.source or "")] for name, s in spec.define.items()]
+    formulas = [[name, s.said, s.unit, s.means, str(s.source or "")] for name, s in spec.define.items()]
     solved = [[s.name, s.equation or "", s.unknown or "", s.means or "", str(s.source or "")] for s in spec.thresholds]
     tables: list[Table] = [
         ("inputs", ["name", "unit", "default", "meaning", "source"], inputs),

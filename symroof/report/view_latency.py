@@ -9,7 +9,7 @@ from symroof.formula.tree import names
 from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
 from symroof.report.markup import UNKNOWN, Code, Math
 from symroof.report.view_case import shown
-from symroof.theory.serving import SERVING
+from symroof.theory.quantities import GROUPS as QUANTITY_GROUPS
 
 LONGEST_NUMBERS = 240
 """LaTeX characters of a substituted formula beyond which it is left to `symroof derive`."""
@@ -162,8 +162,8 @@ def quantity_rows(group: str, subject: Answers) -> list[list[Any]]:
     case = subject.case
     return [
         [Code(quantity.name), in_table(formula(case.stands_for(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
-        for quantity in SERVING
-        if quantity.group == group and (result := subject.get(quantity.name))
+        for quantity in QUANTITY_GROUPS[group]
+        if (result := subject.get(quantity.name))
     ]
 
 

@@ -13,6 +13,8 @@ from symroof.specs.names import Entry, Named, model_named, near_models, parts_na
 from symroof.specs.strict_yaml import Document, load
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+BUILT_IN = "inference"
+"""The theory that is always there, and so no entry of the catalogue: its names are those of ``symroof list quantities``."""
 SINGULAR = {"hardware": "hardware", "models": "model", "presets": "preset", "studies": "study", "measured": "source of measurements", "theories": "theory"}
 
 
@@ -21,6 +23,8 @@ def entries(kind: str) -> dict[str, Entry]:
     """Every shipped entry of a kind by name, sorted."""
     shipped = {}
     for path in sorted(data_folder("specs").joinpath(kind).glob("*.yaml")):
+        if path.stem == BUILT_IN:
+            continue
         document = load(path)
         data: Any = document.data if isinstance(document.data, dict) else {}
         shipped[path.stem] = Entry(path.stem, str(data.get("title", path.stem)), tuple(map(str, data.get("aliases") or ())), path, document)
@@ -83,7 +87,7 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
 def _file_of(kind: str, name: str) -> Path | None:
     """The file of the entry that has exactly this name, located without reading the others."""
     file = data_folder("specs") / kind / f"{name}.yaml"
-    return file if NAME.fullmatch(name) and file.is_file() else None
+    return file if NAME.fullmatch(name) and name != BUILT_IN and file.is_file() else None
 
 
 LONGEST = 200

@@ -4,9 +4,10 @@ import re
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.formula.parse import LONGEST
+from symroof.formula.text import text
 from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import Source, Spec
 from symroof.units import Unit, UnitError, parse_unit
@@ -59,8 +60,13 @@ def _unit(value: object) -> Unit:
         raise ValueError(str(error)) from None
 
 
+def _said(formula: Any) -> str:
+    return text(formula) if isinstance(formula, Tree) else " ".join(str(formula).split())
+
+
 class InputSpec(Spec):
-    """An input of one's own; ``counts`` where it counts things, so that answers are whole; ``sign`` where it may be zero or negative, as SymPy says it."""
+    """A user-defined input; ``counts`` where it counts things, so that answers are whole; ``sign`` where it may be zero or negative, as SymPy says it;
+    ``most: 1`` of a share."""
 
     unit: UnitText = ""
     means: str
@@ -68,21 +74,74 @@ class InputSpec(Spec):
     latex: Latex = None
     counts: bool = False
     sign: Literal["positive", "nonnegative", "real"] = "positive"
+    most: Literal[1] | None = None
     source: AnySource = None
+
+
+class ConditionSpec(Spec):
+    """Something that has to hold for a quantity to have a value, and the message where it does not."""
+
+    holds: Formula
+    otherwise: str
+
+
+class FixedPointSpec(Spec):
+    """The least value of an input, from 0 to ``up_to``, at which it equals a formula that depends on it."""
+
+    unknown: str
+    equals: Formula
+    up_to: Formula
+
+
+class LargestSpec(Spec):
+    """The largest whole value of an input up to ``up_to`` at which a formula is 1; 0 where there is none."""
+
+    unknown: str
+    holds: Formula
+    up_to: Formula
 
 
 class FormulaSpec(Spec):
-    """A quantity of one's own: a formula, checked for its unit."""
+    """A user-defined quantity, checked for its unit: a formula, one for each value of a counting choice, or a search.
 
-    formula: Formula
+    ``exists`` names conditions of the file; ``without`` has the formula where an input has no value; ``absent`` the values of inputs that may be missing.
+    """
+
+    formula: Formula | None = None
+    choose: dict[str, dict[str, Formula]] = Field(default={}, max_length=1)
+    fixed_point: FixedPointSpec | None = None
+    largest: LargestSpec | None = None
+    without: dict[str, Formula] = Field(default={}, max_length=1)
+    absent: dict[str, Formula] = {}
+    exists: tuple[str, ...] = ()
     unit: UnitText
     means: str
     latex: Latex = None
+    counts: bool = False
+    sign: Literal["positive", "nonnegative", "real"] | None = None
     source: AnySource = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "FormulaSpec":
+        ways = [key for key in ("formula", "choose", "fixed_point", "largest") if getattr(self, key) not in (None, {})]
+        if len(ways) != 1:
+            raise ValueError("has to have one of formula, choose, fixed_point and largest" + f", not {' and '.join(ways)}" * bool(ways))
+        return self
+
+    @property
+    def said(self) -> str:
+        """How its value is found, in one line."""
+        if self.formula is not None:
+            return _said(self.formula)
+        if self.fixed_point:
+            return f"the {self.fixed_point.unknown} that equals {_said(self.fixed_point.equals)}, at most {_said(self.fixed_point.up_to)}"
+        if self.largest:
+            return f"the largest whole {self.largest.unknown} up to {_said(self.largest.up_to)} at which {_said(self.largest.holds)} = 1"
+        return "; ".join(f"{_said(formula)} ({switch}={value})" for switch, values in self.choose.items() for value, formula in values.items())
 
 
 class ThresholdSpec(Spec):
-    """A threshold of one's own: an equation, what it is solved for, what the answer means; in a study a name alone is one of the engine's."""
+    """A user-defined threshold: an equation, what it is solved for, what the answer means; in a study a name alone is one of the engine's."""
 
     name: str
     equation: Equation | None = None

@@ -6,24 +6,28 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from functools import reduce
+from typing import Any, NamedTuple
 
 from symroof.errors import InputError, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
-from symroof.formula.tree import At, Compare, Largest, Name, Num, Tree, names, walk
-from symroof.specs.declared_entries import FormulaSpec, InputSpec, ThresholdSpec
+from symroof.formula.text import text
+from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Num, Tree, names, walk
+from symroof.specs.declared_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import NONE, OWN, Declarations
-from symroof.theory.quantity import Quantity
+from symroof.theory.quantity import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import DETAIL, SWITCHES
-from symroof.theory.symbols import Symbol, default_latex
+from symroof.theory.symbols import Symbol, base_unit, declared_symbol
+from symroof.theory.theory_files import conditions
 from symroof.theory.thresholds import THRESHOLDS, Threshold
-from symroof.units import describe, parse_unit, strict, with_usual_unit
+from symroof.units import describe, strict, with_usual_unit
 
 MOST_DECLARED = 64
 """Inputs, formulas or thresholds of one file."""
@@ -58,31 +62,118 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     return Declarations(inputs=tuple(symbols))
 
 
-def declared_formulas(specs: Mapping[str, FormulaSpec], known: Declarations = NONE) -> Declarations:
-    """The quantities of a file or a study; their formulas may speak of each other, of the engine's names, and of ``known`` ones.
+def declared_conditions(specs: Mapping[str, ConditionSpec], names: Collection[str]) -> dict[str, tuple[str, str]]:
+    """The conditions of a file, each with what to say where it does not hold; ``names`` are those of the file.
+
+    Raises:
+        Faults: what cannot be read, or is no comparison.
+    """
+    reader = _FormulaReader(names)
+    read = {name: (reader.read(name, ("holds",), spec.holds), spec.otherwise) for name, spec in specs.items()}
+    faults: list[tuple[Place, str]] = [
+        ((name, "holds"), "is not a comparison, such as load < 1")
+        for name, (tree, _) in read.items()
+        if name not in reader.unread and not isinstance(tree, Compare)
+    ]
+    _raise(reader.faults + faults)
+    return {name: (text(tree), otherwise) for name, (tree, otherwise) in read.items()}
+
+
+def declared_formulas(
+    specs: Mapping[str, FormulaSpec], known: Declarations = NONE, own_conditions: Mapping[str, tuple[str, str]] | None = None
+) -> Declarations:
+    """The quantities of a file or a study; their formulas may use each other, symroof's names, and ``known`` ones.
 
     Raises:
         Faults: names that cannot be one, unknown names, formulas that cannot be read or have another unit, definitions in a circle.
     """
     faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(specs)
     _raise(faults)
-    read: dict[str, Tree] = {}
-    for name, spec in specs.items():
-        try:
-            read[name] = spec.formula if isinstance(spec.formula, Tree) else resolved(read_formula(spec.formula, (*known, *specs)))
-        except FormulaError as error:
-            faults.append(((name, "formula"), f"{error.message} (column {error.column})"))
-    made = tuple(_quantity(name, spec) for name, spec in specs.items() if name in read)
+    reader = _FormulaReader((*known, *specs))
+    written = {name: reader.quantity(name, spec) for name, spec in specs.items()}
+    faults += reader.faults
+    holding = {**conditions(), **(own_conditions or {})}
+    made = tuple(_quantity(name, specs[name], formulas, holding) for name, formulas in written.items())
     every = Declarations(quantities=made).joined(known)
-    for name, tree in read.items():
-        if unknown := [inner for inner in _spoken(tree) if inner not in specs and every.symbol(inner) is None]:
-            faults += [((name, "formula"), f"unknown name {inner!r}; {nearest(inner, every.known) or DECLARE}") for inner in unknown]
-        elif all(inner in read or inner not in specs for inner in _spoken(tree)):
-            faults += [((name, "formula"), why) for why in _wrong_dimension(name, tree, every)]
+    for name, formulas in written.items():
+        for formula in formulas:
+            unknown = [inner for inner in _mentioned(formula.tree) if every.symbol(inner) is None]
+            faults += [((name, *formula.place), f"unknown name {inner!r}; {nearest(inner, every.known) or DECLARE}") for inner in unknown]
+            if not unknown and reader.unread.isdisjoint(_mentioned(formula.tree)):
+                faults += [((name, *formula.place), why) for why in _wrong_dimension(name, formula, every)]
+        faults += _choice_faults(name, specs[name], every, holding)
     _raise(faults)
-    _raise(_circles(read))
-    _raise(_too_large(read, known))
-    return Declarations(quantities=made, formulas=tuple(read.items()))
+    trees = {name: [formula.tree for formula in formulas] for name, formulas in written.items()}
+    _raise(_circles(trees))
+    _raise(_too_large(trees, known))
+    plain = ((name, formulas[0].tree) for name, formulas in written.items() if formulas[0].place == ("formula",))
+    return Declarations(quantities=made, formulas=tuple(plain))
+
+
+class _Written(NamedTuple):
+    """One formula of an entry: its place there, what it is, and the unit it has to have where that is not the quantity's."""
+
+    place: Place
+    tree: Tree
+    of: str = ""
+
+
+class _FormulaReader:
+    """Reads formulas of a file, and collects what is wrong with them."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names, self.faults, self.unread = names, list[tuple[Place, str]](), set[str]()
+
+    def read(self, entry: str, place: Place, written: Any) -> Tree:
+        if isinstance(written, Tree):
+            return written
+        try:
+            return resolved(read_formula(written, tuple(self.names)))
+        except FormulaError as error:
+            self.faults.append(((entry, *place), f"{error.message} (column {error.column})"))
+            self.unread.add(entry)
+            return ZERO
+
+    def quantity(self, name: str, spec: FormulaSpec) -> list[_Written]:
+        """Every formula of a quantity, with its place; that of the value itself first."""
+        found: dict[Place, Any] = {("formula",): spec.formula} if spec.formula is not None else {}
+        found |= {("choose", switch, value): formula for switch, values in spec.choose.items() for value, formula in values.items()}
+        found |= {("without", key): formula for key, formula in spec.without.items()} | {("absent", key): value for key, value in spec.absent.items()}
+        written = [_Written(place, self.read(name, place, formula), str(place[1]) if place[0] == "absent" else "") for place, formula in found.items()]
+        for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
+            for field in ("equals", "holds", "up_to") if search else ():
+                if (formula := getattr(search, field, None)) is not None:
+                    written.append(_Written((key, field), self.read(name, (key, field), formula), "" if field != "holds" else TRUTH))
+        return written
+
+
+TRUTH = "truth"
+"""The unit of a formula that is 1 where something holds."""
+
+
+def _choice_faults(name: str, spec: FormulaSpec, known: Declarations, holding: Collection[str]) -> list[tuple[Place, str]]:
+    """Switches, values, conditions and inputs that an entry names and nobody knows; conditions that speak of unknown names."""
+    faults: list[tuple[Place, str]] = [
+        ((name, "exists"), f"no such condition {each!r}; {nearest(each, holding)}") for each in spec.exists if each not in holding
+    ]
+    for switch, values in spec.choose.items():
+        if switch not in SWITCHES:
+            faults.append(((name, "choose", switch), f"no such counting choice; {nearest(switch, SWITCHES)}"))
+            continue
+        faults += [
+            ((name, "choose", switch, value), f"no value of {switch}; {nearest(value, SWITCHES[switch].values)}")
+            for value in values
+            if value not in SWITCHES[switch].values
+        ]
+    searches = [(key, search.unknown) for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)) if search]
+    inputs = [
+        *((("without", key), key) for key in spec.without),
+        *((("absent", key), key) for key in spec.absent),
+        *(((key, "unknown"), unknown) for key, unknown in searches),
+    ]
+    return faults + [
+        ((name, *place), f"unknown name {inner!r}; {nearest(inner, known.known) or DECLARE}") for place, inner in inputs if known.symbol(inner) is None
+    ]
 
 
 def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations) -> Declarations:
@@ -133,57 +224,44 @@ def _name_fault(name: str, known: Declarations) -> str:
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
-    unit, written_in = _base(spec.unit)
-    default = None
+    unit, written_in = base_unit(spec.unit)
+    entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign", "most"})
     if spec.default is not None:
-        value = in_unit(spec.default, unit, written_in, bare=True).value  # the unit stands beside it
+        entry["default"] = value = in_unit(spec.default, unit, written_in, bare=True).value  # the unit stands beside it
         if value < 0 and spec.sign != "real":
             raise ValueError("must be 0 or more")
         if spec.counts and value.denominator != 1:
             raise ValueError(f"counts {unit or 'thing'}s: write a whole number")
-        default = f"{value}" if value.denominator == 1 else _decimal(value)
-    signed, from_zero = spec.sign == "real", spec.sign == "nonnegative"
-    latex = spec.latex or default_latex(name)
-    return Symbol(name, latex, unit, spec.means, default, counted=spec.counts, written_in=written_in, from_zero=from_zero, signed=signed)
+    return declared_symbol(name, entry)
 
 
-def _decimal(value: Fraction) -> str:
-    """A number as a default has it: text of an exact decimal.
-
-    Raises:
-        ValueError: it has none.
-    """
-    digits = 0
-    while digits <= 60 and (value * 10**digits).denominator != 1:
-        digits += 1
-    if digits > 60:
-        raise ValueError("is not a decimal number; write one")
-    return f"{value * 10**digits}e-{digits}"
+def _quantity(name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]) -> Quantity:
+    entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign"})
+    for (key, *within), tree, _ in formulas:
+        if key != "formula":  # that one stays as it is, for it may be a tree
+            reduce(lambda inner, step: inner.setdefault(step, {}), within[:-1], entry.setdefault(str(key), {}))[within[-1]] = text(tree)
+    for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
+        if search:
+            entry[key]["unknown"] = search.unknown
+    quantity = declared_quantity(name, entry, OWN, str(spec.source) if spec.source else "")
+    return replace(quantity, exists=tuple(known[condition] for condition in spec.exists if condition in known))
 
 
-def _quantity(name: str, spec: FormulaSpec) -> Quantity:
-    unit, written_in = _base(spec.unit)
-    source = str(spec.source) if spec.source else ""
-    return Quantity(name, spec.latex or default_latex(name), unit, spec.means, written_in=written_in, group=OWN, reference=source)
-
-
-def _base(written: str) -> tuple[str, str | None]:
-    """A unit as its base unit, and as it is written where that is another: ``hour`` is ``s``, written in ``hour``."""
-    unit = parse_unit(written)
-    return (unit.text, None) if unit.size == 1 else (describe(unit.dimension) if unit.dimension else "", unit.text)
-
-
-def _spoken(tree: Tree) -> list[str]:
+def _mentioned(tree: Tree) -> list[str]:
     """Every name of a formula, those at changed inputs included."""
     changed = [key for node in walk(tree) for key, _ in getattr(node, "changes", ())]
     return list(dict.fromkeys((*names(tree), *changed)))
 
 
-def _wrong_dimension(name: str, tree: Tree, known: Declarations) -> list[str]:
+def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[str]:
     """Why the dimension of a formula is wrong, with both units."""
+    tree = formula.tree
+    if formula.of == TRUTH:
+        return []
     if isinstance(tree, Largest) or (isinstance(tree, Compare) and tree.operator == "="):
         return ["is not a formula of a number; an equation belongs in thresholds"]
-    declared = known.own(name).dimension  # type: ignore[union-attr]
+    name = formula.of or name
+    declared = known.symbol(name).dimension  # type: ignore[union-attr]
     try:
         dimension.check(tree, declared, lambda inner: known.symbol(inner).dimension, name)  # type: ignore[union-attr]
     except dimension.DimensionError as error:
@@ -194,7 +272,7 @@ def _wrong_dimension(name: str, tree: Tree, known: Declarations) -> list[str]:
     return []
 
 
-def _circles(read: Mapping[str, Tree]) -> list[tuple[Place, str]]:
+def _circles(read: Mapping[str, list[Tree]]) -> list[tuple[Place, str]]:
     """Definitions that lead back to themselves, each circle once."""
     faults: list[tuple[Place, str]] = []
     done: set[str] = set()
@@ -204,7 +282,7 @@ def _circles(read: Mapping[str, Tree]) -> list[tuple[Place, str]]:
             circle = (*path[path.index(name) :], name)
             faults.append(((circle[0], "formula"), f"is defined by itself: {' -> '.join(circle)}"))
         elif name not in done:
-            for inner in _spoken(read[name]):
+            for inner in dict.fromkeys(inner for tree in read[name] for inner in _mentioned(tree)):
                 if inner in read:
                     visit(inner, (*path, name))
             done.add(name)
@@ -214,17 +292,17 @@ def _circles(read: Mapping[str, Tree]) -> list[tuple[Place, str]]:
     return faults
 
 
-def _too_large(read: Mapping[str, Tree], known: Declarations) -> list[tuple[Place, str]]:
-    """Formulas that grow beyond use once the ones they speak of are put in."""
-    every = {**known.definitions, **read}
+def _too_large(read: Mapping[str, list[Tree]], known: Declarations) -> list[tuple[Place, str]]:
+    """Formulas that grow beyond use once the definitions they use are substituted."""
+    every = {**{name: [tree] for name, tree in known.definitions.items()}, **read}
     sizes: dict[str, int] = {}
 
     def size(name: str) -> int:
         if name not in sizes:
-            sizes[name] = sum(size(node.name) if isinstance(node, (Name, At)) and node.name in every else 1 for node in walk(every[name]))
+            sizes[name] = sum(size(node.name) if isinstance(node, (Name, At)) and node.name in every else 1 for tree in every[name] for node in walk(tree))
         return sizes[name]
 
-    return [((name, "formula"), f"has more than {MOST_NODES:,} parts with the formulas it speaks of") for name in read if size(name) > MOST_NODES]
+    return [((name, "formula"), f"has more than {MOST_NODES:,} parts with the definitions it uses") for name in read if size(name) > MOST_NODES]
 
 
 def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[tuple[str, str]]:
@@ -234,7 +312,7 @@ def _equation_faults(equation: str, unknown: str, known: Declarations) -> list[t
         return [("equation", f"{error.message} (column {error.column})")]
     if not isinstance(tree, Compare) or tree.operator != "=":
         return [("equation", "is not of the form lhs = rhs")]
-    if strange := [inner for inner in _spoken(tree) if known.symbol(inner) is None]:
+    if strange := [inner for inner in _mentioned(tree) if known.symbol(inner) is None]:
         return [("equation", f"unknown name {inner!r}; {nearest(inner, known.known)}") for inner in strange]
     if known.symbol(printed_name(unknown)) is None:
         return [("unknown", f"unknown name {unknown[:40]!r}; {nearest(unknown, known.known)}")]
@@ -268,4 +346,4 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
 
 
 def _spec_of(quantity: Quantity, tree: Tree) -> FormulaSpec:
-    return FormulaSpec(formula=tree, unit=quantity.written_in or quantity.unit, means=quantity.meaning, latex=quantity.latex)
+    return FormulaSpec(formula=tree, unit=quantity.written_in or quantity.unit, means=quantity.meaning, latex=quantity.latex, counts=quantity.counted)

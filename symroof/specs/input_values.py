@@ -11,7 +11,7 @@ from symroof.specs.fields import Faults, Span, in_unit, parse_span
 from symroof.specs.other_tools import equivalent
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
-from symroof.theory.symbols import ALIASES, INPUTS, SHARES, STEP_INDEX, Symbol, canonical
+from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, canonical
 from symroof.units import strict
 
 Setting = Tree | Span
@@ -100,7 +100,7 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     negative = symbol.signed and not isinstance(symbol, Quantity)
     if not negative and (low < 0 or (low == 0 and not from_zero)):
         raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}" + ("; leave it out for a prompt alone" if symbol.name == "output" else ""))
-    if symbol.name in SHARES and high > 1:
+    if symbol.most == "1" and high > 1:
         raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")
     if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):
         raise ValueError(f"counts {symbol.spoken_unit or 'thing'}s: write a whole number")

@@ -21,7 +21,10 @@ FILE_KINDS = {
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
+OWN_KINDS = {"theory part": ("symroof.specs.theory_parts", "TheoryPartSpec")}
+"""Files that symroof has and nobody else writes."""
 MARKS = {
+    "theory part": ("part_of", "parts"),
     "measured": ("measurements", "serving", "ceilings"),
     "efficiencies": ("efficiencies",),
     "hardware": ("memory",),
@@ -36,7 +39,7 @@ MARKS = {
 
 def spec_class(kind: str) -> type[Spec]:
     """The pydantic model of a kind of file."""
-    module, name = FILE_KINDS[kind]
+    module, name = (FILE_KINDS | OWN_KINDS)[kind]
     model: type[Spec] = getattr(import_module(module), name)
     return model
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -15,14 +15,16 @@ from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.text import text
 from symroof.formula.tree import Tree, names
-from symroof.specs.declared_entries import AnySource, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.declared_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import NAME, Faults, Spec, build
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import OWN, Declarations
-from symroof.theory.quantity import declared
+from symroof.theory.quantity import declared_quantity
 from symroof.theory.spellings import read_formula, resolved
 from symroof.theory.sympy_input import is_sympy, name_in, read_definition, read_expression
 from symroof.units import describe
+
+R = TypeVar("R")
 
 
 class TheorySpec(Spec):
@@ -32,6 +34,7 @@ class TheorySpec(Spec):
     title: str
     source: AnySource = None
     inputs: dict[str, InputSpec]
+    conditions: dict[str, ConditionSpec] = {}
     define: dict[str, FormulaSpec] = {}
     thresholds: tuple[ThresholdSpec, ...] = ()
     notes: tuple[str, ...] = ()
@@ -47,16 +50,17 @@ class TheorySpec(Spec):
         Raises:
             Faults: everything wrong with its names and formulas.
         """
-        from symroof.specs.declared_names import declared_formulas, declared_inputs, declared_thresholds
+        from symroof.specs.declared_names import declared_conditions, declared_formulas, declared_inputs, declared_thresholds
 
         own = _at("inputs", lambda: declared_inputs(self.inputs))
-        own = _at("define", lambda: declared_formulas(self.define, own)).joined(own)
+        holding = _at("conditions", lambda: declared_conditions(self.conditions, (*own, *self.define)))
+        own = _at("define", lambda: declared_formulas(self.define, own, holding)).joined(own)
         solvable = _at("thresholds", lambda: declared_thresholds(dict(enumerate(self.thresholds)), own))
         return replace(solvable.joined(own), title=self.title)
 
 
-def _at(place: str, read: Callable[[], Declarations]) -> Declarations:
-    """Declarations of one field, faults at their place in the whole."""
+def _at(place: str, read: Callable[[], R]) -> R:
+    """What is read from one field, faults at their place in the whole."""
     try:
         return read()
     except Faults as error:
@@ -111,7 +115,7 @@ def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, A
         ready = [name for name, entry in left.items() if left.keys().isdisjoint(_spoken(entry.get("formula"), own))]
         for name in ready or [*left]:  # a circle, which is reported where all are read
             made[name] = entry = _formula(name, left.pop(name), own)
-            quantity = declared(OWN, name, name, entry["unit"], entry["means"])
+            quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
             own = Declarations(quantities=(quantity,)).joined(own)
     return {name: made[name] for name in map(str, map(name_in, define))}, own
 

@@ -160,7 +160,7 @@ class Case(Recall):
 
     def _plan(self, name: str) -> _Plan:
         """How the value of a name is worked out here, and in every case that changes the same names."""
-        quantity = None if name in self.given else QUANTITIES.get(name)
+        quantity = None if name in self.given else self.theory.own.quantity(name)
         search = self.search(name)
         formula = None
         if not search and not chooses(name):
@@ -173,7 +173,7 @@ class Case(Recall):
 
     def search(self, name: str, changed: Collection[str] = ()) -> Search | None:
         """How the value of a name is worked out where no formula gives it."""
-        quantity = QUANTITIES.get(name)
+        quantity = self.theory.own.quantity(name)
         if quantity is None or quantity.search is None or name in self.given or self._without(quantity, changed):
             return None
         return quantity.search
@@ -256,7 +256,7 @@ class Case(Recall):
             if whole != name and (whole in self.given or whole in self.numbers or whole in changed):
                 return self._part(whole, definition)
             return self._complete(name, definition, changed)
-        quantity = QUANTITIES.get(name)
+        quantity = self.theory.own.quantity(name)
         if quantity is not None and quantity.search and (simpler := self._without(quantity, changed)):
             return parse(simpler)
         default = self.default(name)
@@ -352,7 +352,7 @@ class Case(Recall):
 
     def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
         """A definition with stand-ins for the inputs it can do without, where they have no value of their own."""
-        quantity = QUANTITIES.get(name)
+        quantity = self.theory.own.quantity(name)
         if quantity is None:
             return definition
         definition = self._decided(quantity, definition, changed)

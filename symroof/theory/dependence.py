@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import changed_inputs, names
 from symroof.theory.case import Case
-from symroof.theory.quantities import QUANTITIES
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,12 @@ class Dependence:
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name is worked out from."""
         if search := self.case.search(name, keys):
-            return (*search.demands, *QUANTITIES[name].demands)
+            return (*search.demands, *self.case.theory.own.quantity(name).demands)  # type: ignore[union-attr]
         try:
             formula = self.case.formula(name, keys)
         except NoValue:
             return ()
-        quantity = QUANTITIES.get(name)
+        quantity = self.case.theory.own.quantity(name)
         return (
             *(inner for inner in names(formula) if inner != name),
             *(key for key in changed_inputs(formula) if key in keys),

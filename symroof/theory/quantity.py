@@ -1,26 +1,29 @@
 """The declaration of a derived quantity."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
 
-from symroof.formula import build
 from symroof.formula.parse import parse
+from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Tree, names
-from symroof.theory.symbols import Symbol
+from symroof.theory.symbols import Symbol, common_fields, exact_text
+from symroof.theory.theory_files import cited, conditions, section
 
-COMPUTE_RATE, MEMORY_RATE = "(mfu*peak_flops)", "(mbu*mem_bandwidth)"
-"""The FLOPs and bytes that one device achieves in a second."""
-WORK_TIMES = {"compute_time": ("flops", COMPUTE_RATE), "memory_time": ("bytes", MEMORY_RATE)}
-"""The times of a pass, of a stage and of an operator alike: which work each is of, and the rate of one device."""
+WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
+"""The times of a pass, of a stage and of an operator alike, and which work each is of."""
 
 
 def work_time(kind: str, work: Tree) -> Tree:
-    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`."""
-    return build.div(work, parse(WORK_TIMES[kind][1]))
+    """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`: as a step has it, of this work."""
+    return substitute(_of_each_step(kind), {f"{WORK_TIMES[kind]}_per_device": work})
 
 
-NEGLIGIBLE_WAIT = "1 ns"
-"""An estimated wait shorter than this is none."""
+@cache
+def _of_each_step(name: str) -> Tree:
+    """The formula that a step has for a quantity, in names of one step."""
+    return parse(next(entry.fields["formula"] for entry in section("each_step") if entry.name == name))
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ class Quantity(Symbol):
         switch: the switch whose value chooses among ``variants``.
         variants: switch value -> formula.
         group: the section it is listed under.
-        reference: the source of the formula, one of :mod:`symroof.theory.references`.
+        reference: the source of the formula.
         absent: inputs that may be missing, each with the value that replaces it then.
         without: an input, and the formula where it has no value.
         search: how it is worked out where no formula gives it.
@@ -93,16 +96,37 @@ class Quantity(Symbol):
         return tuple(name for condition, _ in self.exists for name in names(parse(condition)))
 
 
-def declared(group: str, name: str, latex: str, unit: str, meaning: str, definition: str | None = None, **more: object) -> Quantity:
-    variants = more.pop("variants", {})
-    return Quantity(name, latex, unit, meaning, definition=definition, group=group, variants=tuple(variants.items()), **more)  # type: ignore[arg-type,attr-defined]
+def declared_quantity(name: str, fields: Mapping[str, Any], group: str, reference: str = "") -> Quantity:
+    """A quantity as its entry in a theory file says it, in a group; ``reference`` is the source of one that names none.
 
-
-def referenced(reference: str, *quantities: Quantity) -> tuple[Quantity, ...]:
-    """Quantities with the reference of their group, except those that name their own.
-
-    >>> group = referenced("definition", declared("g", "a", "a", "s", "one"), declared("g", "b", "b", "s", "two", reference="Little 1961"))
-    >>> [quantity.reference for quantity in group]
-    ['definition', 'Little 1961']
+    >>> entry = {"unit": "s", "means": "time to read it", "choose": {"kv_traffic": {"on": "a/b", "off": "0"}}, "without": {"b": "a"}}
+    >>> made = declared_quantity("read_time", entry, "example")
+    >>> made.switch, made.variants, made.without
+    ('kv_traffic', (('on', 'a/b'), ('off', '0')), ('b', 'a'))
     """
-    return tuple(q if q.reference else replace(q, reference=reference) for q in quantities)
+    switch, variants = next(iter(fields.get("choose", {}).items()), (None, {}))
+    return Quantity(
+        name,
+        **common_fields(name, fields),
+        definition=_formula(fields.get("formula")),
+        switch=switch,
+        variants=tuple((value, _formula(formula) or "") for value, formula in variants.items()),
+        group=group,
+        reference=cited(fields.get("source", "")) or reference,
+        absent=tuple((key, str(value)) for key, value in fields.get("absent", {}).items()),
+        without=next(((key, str(value)) for key, value in fields.get("without", {}).items()), None),
+        search=_search(fields),
+        exists=tuple(conditions()[condition] for condition in fields.get("exists", ())),
+    )
+
+
+def _formula(written: Any) -> str | None:
+    """A formula as text; a bare number is one, too."""
+    return None if written is None else written if isinstance(written, str) else exact_text(written)
+
+
+def _search(fields: Mapping[str, Any]) -> Search | None:
+    for key, kind, body in (("fixed_point", "fixed", "equals"), ("largest", "most", "holds")):
+        if found := fields.get(key):
+            return Search(kind, found["unknown"], str(found[body]), str(found["up_to"]))
+    return None

@@ -158,7 +158,7 @@ class Pipeline(Devices):
             yield from zip((_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")), self._work(step, stage), strict=True)
         for what in ("flops", "bytes"):
             yield f"{step.name}_{what}_per_device", build.mul(through, self._of_fullest([Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]))
-        times = {kind: [work_time(kind, Name(_of(stage, f"{step.name}_{what}"))) for stage in self.stages] for kind, (what, _) in WORK_TIMES.items()}
+        times = {kind: [work_time(kind, Name(_of(stage, f"{step.name}_{what}"))) for stage in self.stages] for kind, what in WORK_TIMES.items()}
         for kind, each in times.items():
             yield f"{step.name}_{kind}", build.mul(passes, build.call("max", *each))
         rooflines = [self._roofline(step, stage, *pair) for stage, *pair in zip(self.stages, *times.values(), strict=True)]

@@ -10,6 +10,7 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import ONE, Name, Tree
 from symroof.theory.switches import Assumptions
+from symroof.theory.theory_files import section
 
 
 @dataclass(frozen=True)
@@ -93,21 +94,10 @@ HELD = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"
 """Tokens a layer keeps of a sequence."""
 STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
-EXPERTS_READ = {
-    "expected": "n_experts*(1 - (1 - experts_per_token/n_experts)^t)",
-    "all": "n_experts",
-    "distinct_max": "min(n_experts, experts_per_token*t)",
-}
-"""Experts of a layer that t tokens read: each token draws its own without repeating, tokens draw as if by chance."""
-DRIVERS = {
-    "tokens": ("T", "token", "tokens computed"),
-    "pairs": ("A", "", "query-key pairs"),
-    "span": ("K", "token", "cached tokens read or written"),
-    "logit_rows": ("Z", "token", "rows of logits"),
-    "experts_read": ("E", "", "experts of a layer whose weights are read"),
-    "state_moves": ("Y", "request", "states read and written"),
-}
-"""Driver -> LaTeX letter, unit, meaning."""
+EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")
+"""Experts of a layer that the tokens of a decode step read, by counting choice."""
+DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves")
+"""What a row of the operator table is multiplied by, for each step: quantities of the step."""
 
 
 def _over(text: str, parts: dict[str, Tree]) -> Tree:
@@ -136,7 +126,7 @@ def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: 
     'min(n_experts, experts_per_token*decode_tokens)'
     """
     if isinstance(scope, Pool):
-        parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "t": Name(tokens or f"{step.name}_tokens")}
+        parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "decode_tokens": Name(tokens or f"{step.name}_tokens")}
         return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
     segments = [segment for segment in step.segments if phase in (None, segment.phase)]
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from symroof.theory.theory_files import section
+
 
 @dataclass(frozen=True)
 class Switch:
@@ -18,38 +20,9 @@ class Switch:
         return next(iter(self.values))
 
 
-SWITCHES: dict[str, Switch] = {
-    switch.name: switch
-    for switch in (
-        Switch("parameters", {"matmul": "what each operator multiplies", "nominal": "2 FLOP per parameter and token, all weights read"}),
-        Switch("attention_flops", {"on": "products of queries with keys and of scores with values", "off": "left out"}),
-        Switch("attention", {"causal": "only the query-key pairs that the causal mask keeps", "full": "all query-key pairs, the full square"}),
-        Switch("kv_traffic", {"on": "the cache is read and written", "off": "left out"}),
-        Switch("activations", {"on": "each operator reads its input and writes its output once", "off": "left out"}),
-        Switch("fusion", {"flash": "scores stay on the chip", "unfused": "scores and probabilities are written and read"}),
-        Switch("logits", {"last": "one row of logits per request", "all": "a row for every position"}),
-        Switch("experts", {"expected": "expected number of distinct experts read", "all": "every expert read", "distinct_max": "as many as could be distinct"}),
-        Switch("mla", {"absorbed": "latent cache, projections absorbed", "expanded": "keys and values cached in full", "reexpanded": "latent cache, expanded again at every step"}),
-        Switch("roofline", {"aggregate": "maximum of the sums: a true lower bound", "per_operator": "sum of the operators' maxima", "no_overlap": "compute and memory time added"}),
-        Switch("launches", {"exposed": "kernel launches are added to a step", "hidden": "kernel launches run ahead of the device: the larger of both counts", "graph": "one launch for a whole step"}),
-        Switch("queue", {"mm1": "exponential service times: M/M/1", "md1": "constant service times: M/D/1", "mg1": "service times with squared coefficient of variation service_spread: M/G/1"}),
-        Switch("scheduling", {"chunked": "chunked prefill: decode steps also prefill chunks of prompts", "exclusive": "a prefill pauses the decode", "disaggregated": "disaggregated prefill, on dedicated devices"}),
-        Switch("targets_under", {"load": "targets apply to a server under load", "isolated": "to one request alone"}),
-        Switch("kv_growth", {"growing": "each step reads what the steps before it wrote", "fixed": "every step at the same context"}),
-        Switch("decode_steps", {"output_minus_one": "the first token comes with the prefill", "output": "a step for every token"}),
-        Switch("kv_reserve", {"logical": "what the tokens need", "paged": "whole blocks", "unified": "sliding-window layers reserved in full"}),
-    )
-}  # fmt: skip
+SWITCHES: dict[str, Switch] = {entry.name: Switch(entry.name, entry.fields) for entry in section("switches")}
 
-DETAIL: dict[str, dict[str, str]] = {
-    level: dict(zip(("parameters", "attention_flops", "kv_traffic", "activations"), values, strict=True))
-    for level, values in {
-        "exact": ("matmul", "on", "on", "on"),
-        "attention": ("nominal", "on", "on", "off"),
-        "kv": ("nominal", "off", "on", "off"),
-        "weights": ("nominal", "off", "off", "off"),
-    }.items()
-}
+DETAIL: dict[str, dict[str, str]] = {entry.name: entry.fields for entry in section("detail")}
 """``detail`` is a name for four switches at once and nothing more."""
 
 

@@ -179,7 +179,8 @@ class Theory:
         """Why a quantity has no formula under these assumptions; empty where it has one, or is an input."""
         if name in self.lacking:
             return NOT_CLOSED
-        switch = QUANTITIES[name].switch if name in QUANTITIES and name not in self.definitions else None
+        quantity = self.own.quantity(name)
+        switch = quantity.switch if quantity and name not in self.definitions else None
         return f"no closed form under {switch}={self.assumptions[switch]}" if switch else ""
 
     def depends(self, name: str, on: str) -> bool:
@@ -200,7 +201,7 @@ class Theory:
         if isinstance(name, Slope):  # and not what its definition leads to: that is asked for where it is made
             return frozenset({name, name.by, *self.ancestry(name.quantity)})
         ancestors = {name}
-        quantity = QUANTITIES.get(name)
+        quantity = self.own.quantity(name)
         if quantity is not None and quantity.search:
             for text in (quantity.search.body, quantity.search.high):
                 ancestors |= self.leads_to(parse(text))
@@ -264,9 +265,10 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
     built = _theory(architecture, Assumptions((assumptions or assume()).values), layout)
     if not own:
         return built
-    joined = replace(built, definitions={**built.definitions, **own.definitions}, own=own)
-    for name, tree in own.definitions.items():
-        dimension.check(tree, joined.dimension(name), joined.dimension, name)
+    chosen = {quantity.name: tree for quantity in own.quantities if (tree := _declared(quantity, built)) is not None}
+    joined = replace(built, definitions={**built.definitions, **own.definitions, **chosen}, own=own)
+    for name in (*own.definitions, *chosen):
+        dimension.check(joined.definitions[name], joined.dimension(name), joined.dimension, name)
     return joined
 
 

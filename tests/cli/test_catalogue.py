@@ -7,6 +7,7 @@ import yaml
 
 from symroof.formula.parse import parse
 from symroof.report.catalogue_tables import models
+from symroof.specs.catalogue import entries
 from symroof.theory import theory as theories
 
 from . import CHAT, ROOT, call, good, refused, write_study
@@ -240,7 +241,7 @@ def test_the_schemas_for_editors_are_those_the_command_prints(kind):
 )
 def test_schema_knows_every_key_of_the_catalogue_and_demands_no_other(kind, folder):
     result = good("schema", kind).json
-    for path in (ROOT / "specs" / folder).glob("*.yaml"):
+    for path in (entry.path for entry in entries(folder).values()):
         keys = set(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
         assert keys <= set(result["properties"]), path
         assert any(set(form["required"]) <= keys for form in result.get("anyOf", [result])), path

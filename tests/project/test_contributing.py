@@ -10,7 +10,7 @@ import generate
 import pytest
 import yaml
 
-from tests.project.additions import CONTRIBUTING, ROOT, TO_MOVE, Insert, command_line, entries, make, paths, python
+from tests.project.additions import CONTRIBUTING, ROOT, Insert, command_line, entries, make, paths, python
 from tests.project.additions.made import ADDITIONS
 from tests.specs.checkpoints import gguf_files
 
@@ -63,7 +63,7 @@ def test_every_entry_is_made_here():
     assert CONTRIBUTING.count("\n- **") == len(entries())
 
 
-@pytest.mark.parametrize("path", sorted({path for text in CONTRIBUTING.split("\n- ") for path in paths(text)} - set(TO_MOVE)))
+@pytest.mark.parametrize("path", sorted({path for text in CONTRIBUTING.split("\n- ") for path in paths(text)}))
 def test_every_file_that_the_page_names_is_there(path):
     assert (ROOT / path).exists() if "NAME" not in path else list(ROOT.glob(path.replace("NAME", "*")))
 

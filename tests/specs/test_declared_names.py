@@ -12,6 +12,7 @@ from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import loads
 from symroof.specs.study_files import read_study, read_theory
 from symroof.theory.declarations import NONE
+from symroof.theory.symbols import exact_text
 
 STUDY = "title: t\nmodel: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 4096, output: 16}\n"
 H100 = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "output": 16}
@@ -89,7 +90,7 @@ def test_a_circle_is_an_error_that_shows_it():
 def test_formulas_that_double_at_every_step_are_refused_before_anything_is_put_in():
     entries = ["x0: {formula: prompt*1 token, unit: token, means: m}"]
     entries += [f"x{i}: {{formula: x{i - 1}*(x{i - 1} + 1), unit: token, means: m}}" for i in range(1, 60)]
-    assert any("parts with the formulas it speaks of" in message for _, _, message, _ in problems(defined(entries)))
+    assert any("parts with the definitions it uses" in message for _, _, message, _ in problems(defined(entries)))
 
 
 def test_at_most_64_formulas():
@@ -159,6 +160,25 @@ def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
     assert [(at, text) for _, at, text, _ in found] == [(path, message)]
 
 
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (Fraction(1, 4), "0.25"),
+        (Fraction(1, 10**60), f"0.{'0' * 59}1"),
+        (Fraction(7), "7"),
+        (Fraction(1, 10**61), None),
+        (Fraction(1, 3), None),
+        (Fraction(1, 2**61), None),
+    ],
+)
+def test_a_default_is_a_decimal_of_sixty_digits_at_most(number, text):
+    if text is None:
+        with pytest.raises(ValueError, match="is not a decimal number"):
+            exact_text(number)
+    else:
+        assert exact_text(number) == text
+
+
 def test_a_name_is_declared_once():
     found = problems(THEORY + "  wage: {formula: 2*earned/hours_worked, unit: USD/hour, means: m}\n", read_theory)
     assert [(path, message) for _, path, message, _ in found] == [("define.wage", "is declared already")]
@@ -225,3 +245,80 @@ def test_what_a_declared_threshold_says_stands_where_it_was_said():
     assert (made.name, made.equation, made.unknown, made.kind, made.means, made.below, made.above, made.reference) == (
         "even", "itl = 50 ms", "batch", "limit", "m", "fast", "slow", "S",
     )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------- choices, conditions, missing inputs, searches
+
+SHOP = """name: shop
+title: A shop
+inputs:
+  comes: {unit: request/s, means: customers that come}
+  serves: {unit: s, means: time for one}
+  tills: {unit: '', means: tills, counts: true, default: 1}
+  patience: {unit: s, means: how long they wait}
+  open: {unit: '', means: share of the day, most: 1, default: 0.5}
+conditions:
+  steady: {holds: busy < 1, otherwise: the line only grows}
+define:
+  busy: {formula: comes*serves/tills/1 request, unit: '', means: share of time}
+  wait:
+    choose: {queue: {mm1: busy*serves/(1 - busy), md1: busy*serves/(2*(1 - busy))}}
+    exists: [steady]
+    unit: s
+    means: mean wait
+  left: {formula: patience - wait, without: {patience: 0 - wait}, unit: s, means: patience that is left, sign: real}
+  enough: {largest: {unknown: tills, holds: 'floor(min(1, 9/tills))', up_to: 40}, unit: '', means: tills, counts: true}
+  back: {fixed_point: {unknown: comes, equals: 1 request/(serves + 2*serves*comes*serves/1 request), up_to: 1 request/serves}, unit: request/s, means: m}
+"""
+CUSTOMERS = {"comes": 1, "serves": Fraction(1, 2)}
+
+
+def shop(tmp_path, text=SHOP, **more):
+    (tmp_path / "shop.yaml").write_text(text)
+    return sr.Study(theory=str(tmp_path / "shop.yaml"), **{**CUSTOMERS, **more})
+
+
+def test_a_formula_is_chosen_by_a_counting_choice(tmp_path):
+    assert shop(tmp_path).exact("wait") == Fraction(1, 2)
+    assert shop(tmp_path, assume={"queue": "md1"}).exact("wait") == Fraction(1, 4)
+    with pytest.raises(sr.InputError, match="no closed form under queue=mg1"):
+        shop(tmp_path, assume={"queue": "mg1"}).exact("wait")
+
+
+def test_a_quantity_has_no_value_where_its_condition_fails(tmp_path):
+    with pytest.raises(sr.InputError, match="the line only grows"):
+        shop(tmp_path, comes=2).exact("wait")
+
+
+def test_a_formula_may_do_without_an_input(tmp_path):
+    assert shop(tmp_path).exact("left") == -Fraction(1, 2)
+    assert shop(tmp_path, patience=2).exact("left") == Fraction(3, 2)
+
+
+def test_values_that_are_searched_for(tmp_path):
+    """Of 1/(1/2 + x/2) = x the root is 1; nine tills are the most at which 9/tills is not below 1."""
+    study = shop(tmp_path)
+    assert (study.exact("enough"), study.exact("back")) == (9, 1)
+
+
+def test_a_share_is_at_most_one(tmp_path):
+    with pytest.raises(sr.InputError, match="between 0 and 1"):
+        shop(tmp_path, open=2)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "message"),
+    [
+        ("{queue:", "{queu:", "define.wait.choose.queu", "no such counting choice"),
+        ("md1:", "md2:", "define.wait.choose.queue.md2", "no value of queue"),
+        ("exists: [steady]", "exists: [stedy]", "define.wait.exists", "no such condition 'stedy'"),
+        ("without: {patience:", "without: {patent:", "define.left.without.patent", "unknown name 'patent'"),
+        ("0 - wait", "0 - busy", "define.left.without.patience", "left is declared as s but -busy is a plain number"),
+        ("formula: patience - wait, ", "formula: patience - wait, choose: {queue: {mm1: wait}}, ", "define.left", "has to have one of formula, choose"),
+        ("holds: busy < 1", "holds: busy <", "conditions.steady.holds", "expected"),
+    ],
+)
+def test_what_is_wrong_with_a_choice_or_a_condition_is_said_at_its_place(old, new, path, message):
+    assert old in SHOP
+    found = problems(SHOP.replace(old, new), read_theory)
+    assert any(at == path and message in text for _, at, text, _ in found), found

@@ -18,12 +18,12 @@ from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
 from symroof.theory.layer_blocks import layer_rows, outer_rows
 from symroof.theory.layout import DEGREES
-from symroof.theory.quantities import ATTENTION, DEVICE, LATENCY, MEMORY, MODEL, MONEY, QUANTITIES, RATE, SHARES_OF_A_DEVICE, STEP
-from symroof.theory.serving import SERVING
+from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import ALIASES, GROUPS, INPUTS
 from symroof.theory.theory import theory
+from symroof.theory.theory_files import section
 from symroof.units import parse_unit
 
 from . import shipped
@@ -268,8 +268,10 @@ def test_every_symbol_says_what_it_is():
 
 def test_names_are_unique():
     inputs = [symbol.name for group in GROUPS.values() for symbol in group]
-    quantities = [q.name for q in (*DEVICE, *MODEL, *SHARES_OF_A_DEVICE, *MEMORY, *LATENCY, *RATE, *ATTENTION, *MONEY, *SERVING)]
-    every = [*inputs, *quantities, *(q.name.format(step=step.name) for step in STEPS for q in STEP)]
+    stated = {entry.name for entry in section("define")}
+    made = [name for entry in section("define") if (name := f"{entry.name}_per_device") in QUANTITIES and name not in stated]
+    quantities = [*(entry.name for entry in section("define")), *made]
+    every = [*inputs, *quantities, *(f"{step.name}_{entry.name}" for step in STEPS for entry in section("each_step"))]
     assert sorted(every) == sorted(set(every))
     assert set(QUANTITIES) | set(INPUTS) == set(every)
     assert not set(ALIASES) & set(every)

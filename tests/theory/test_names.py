@@ -15,7 +15,7 @@ from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.layout import SINGLE
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import declared
+from symroof.theory.quantity import Quantity
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, SHARES, STEP_INDEX, Symbol, Unnamed, base_name
 from symroof.theory.sympy_input import known, name_in, quantity_in, read_definition, read_expression
@@ -30,9 +30,9 @@ TWO_KINDS = Architecture(
     order=("local", "full_wide"),
 )
 SEATS, ROOM = Symbol("seats", "s", "", "seats", "2"), Symbol("room", "r", "s", "time of a room")
-WAIT = declared(OWN, "wait", "w", "s", "a wait", "2*room")
-SERVED = declared(OWN, "served", "v", "s", "a wait beside serving", "room + itl")
-LOADED = declared(OWN, "loaded", "z", "s", "a wait beside a load", "room + load_time")
+WAIT = Quantity("wait", "w", "s", "a wait", group=OWN)
+SERVED = Quantity("served", "v", "s", "a wait beside serving", group=OWN)
+LOADED = Quantity("loaded", "z", "s", "a wait beside a load", group=OWN)
 SEATED = Threshold("memory", "full_house", "seats = batch", "batch", "limit", "it is full", "never", "always")
 FORMULAS = (("wait", parse("2*room")), ("served", parse("room + itl")), ("loaded", parse("room + load_time")))
 STUDY = Declarations((SEATS, ROOM), (WAIT, SERVED, LOADED), (SEATED,), FORMULAS, "A house")

@@ -76,7 +76,7 @@ DEVICES = [
          "decode_flops_per_device": f"pp*{FULLEST.format('decode_flops_per_device')}", "prefill_flops_per_device": f"prefill_batch*{FULLEST.format('prefill_flops_per_device')}",
          "decode_compute_time": "pp*max(decode_flops_per_device.first/(mfu*peak_flops), decode_flops_per_device.last/(mfu*peak_flops))",
          "decode_tokens.pass": "ceil(batch/pp)", "prefill_tokens.pass": "prompt - cached_prefix", "decode_vector_elements": "decode_tokens.pass*n_layers*d_model",
-         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "concurrent_chunks/pp*piece + ceil(batch/pp)",
+         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "concurrent_chunks/pp*prefill_chunk + ceil(batch/pp)",
          "concurrency": f"max(floor(min(({ROOM}.first)/request_bytes_per_device.first, ({ROOM}.last)/request_bytes_per_device.last)), 0)",
          "stage_send_time": "(pp - 1)*(link_latency + message_bytes/(link_share*link_bandwidth))", "all_reduces": "0"},
     ),

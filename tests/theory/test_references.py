@@ -4,13 +4,12 @@ import re
 
 import pytest
 
-from symroof.theory import references
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import declared, referenced
-from symroof.theory.references import DEFINITION
+from symroof.theory.quantity import declared_quantity
+from symroof.theory.theory_files import DEFINITION, references
 from symroof.theory.thresholds import SUBJECTS, THRESHOLDS
 
-SOURCES = {name: value for name, value in vars(references).items() if name.isupper()}
+SOURCES = references()
 DECLARED = [*QUANTITIES.values(), *THRESHOLDS.values()]
 
 
@@ -19,10 +18,11 @@ def test_every_quantity_and_threshold_has_a_reference():
 
 
 def test_a_declaration_without_a_reference_is_noticed():
-    """The check above can fail: nothing fills a reference in for a quantity outside a group."""
-    alone = declared("memory", "spare_bytes", "x", "byte", "a made-up quantity", "mem_capacity")
-    assert alone.reference not in SOURCES.values()
-    assert [q.reference for q in referenced(DEFINITION, alone)] == [DEFINITION]
+    """The check above can fail: an entry has the source of its part, or none."""
+    entry = {"unit": "byte", "means": "a made-up quantity", "formula": "mem_capacity"}
+    assert declared_quantity("spare_bytes", entry, "memory").reference not in SOURCES.values()
+    assert declared_quantity("spare_bytes", entry, "memory", SOURCES["roofline"]).reference == SOURCES["roofline"]
+    assert declared_quantity("spare_bytes", {**entry, "source": "pope"}, "memory", SOURCES["roofline"]).reference == SOURCES["pope"]
 
 
 def test_every_group_of_thresholds_has_a_reference():
@@ -30,7 +30,7 @@ def test_every_group_of_thresholds_has_a_reference():
     assert {reference for _, reference in SUBJECTS.values()} <= set(SOURCES.values())
 
 
-@pytest.mark.parametrize("name", sorted(set(SOURCES) - {"DEFINITION"}))
+@pytest.mark.parametrize("name", sorted(set(SOURCES) - {DEFINITION}))
 def test_a_source_has_authors_a_year_and_a_title(name):
     authors, _, title = re.split(r" ((?:19|20)\d\d), ", SOURCES[name], maxsplit=1)
     assert authors
@@ -47,20 +47,20 @@ def test_the_share_of_a_device_has_the_reference_of_its_whole():
 
 
 KNOWN = {
-    "ridge_point": "ROOFLINE",
-    "tokens_per_verify": "LEVIATHAN",
-    "queue_wait": "KLEINROCK",
-    "in_flight": "LITTLE",
-    "decode_mfu": "PALM",
-    "all_reduce_time": "RING",
-    "kv_bytes_per_token": "POPE",
-    "attention_intensity": "GQA",
-    "decode_experts_read": "MOESD",
-    "free_memory": "DEFINITION",
-    "batch_to_ridge": "ROOFLINE",
-    "free_chunk": "SARATHI",
-    "min_acceptance_speculation": "LEVIATHAN",
-    "max_batch_memory": "DEFINITION",
+    "ridge_point": "roofline",
+    "tokens_per_verify": "leviathan",
+    "queue_wait": "kleinrock",
+    "in_flight": "little",
+    "decode_mfu": "palm",
+    "all_reduce_time": "ring",
+    "kv_bytes_per_token": "pope",
+    "attention_intensity": "gqa",
+    "decode_experts_read": "moesd",
+    "free_memory": "definition",
+    "batch_to_ridge": "roofline",
+    "free_chunk": "sarathi",
+    "min_acceptance_speculation": "leviathan",
+    "max_batch_memory": "definition",
 }
 
 

@@ -20,10 +20,6 @@ COPIED = ("symroof", "specs", "templates", "docs", "pyproject.toml")
 # ----------------------------------------------------------------------------------------------------- what the page says
 
 
-TO_MOVE = {"specs/theories/inference/": ["symroof/theory/*.py"]}
-"""Files of the page that are about to be made, and where their entries stand until then."""
-
-
 @dataclass(frozen=True)
 class Entry:
     """One addition of the page."""
@@ -38,9 +34,9 @@ class Entry:
 
     @property
     def patterns(self):
-        """The files it names, apart from tests; ``NAME`` in a path stands for any name."""
+        """The files it names, apart from tests; ``NAME`` in a path stands for any name, a folder for the files in it."""
         named = [path for path in paths(self.text) if not path.startswith("tests/")]
-        return [pattern for path in named for pattern in TO_MOVE.get(path, [path.replace("NAME", "*")])]
+        return [path.replace("NAME", "*") + ("*" if path.endswith("/") else "") for path in named]
 
     def allows(self, path):
         return any(fnmatchcase(path, pattern) for pattern in self.patterns)

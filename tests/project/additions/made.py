@@ -2,6 +2,7 @@
 
 from . import ROOT, Insert
 
+INFERENCE = "specs/theories/inference"
 THEORY, CHECKPOINTS, PICTURES = "symroof/theory", "symroof/specs/checkpoints", "symroof/report/pictures"
 REVIEW = "templates/review.j2"
 STARTERS = ROOT / "templates" / "starters"
@@ -17,25 +18,25 @@ def started(kind, name, lines):
 OF_THE_THEORY = {
     "A quantity": [
         Insert(
-            f"{THEORY}/quantities.py",
-            '    _q("memory", "prompt_cache_bytes", r"\\mathrm{KV}_S", "byte", "cache of one prompt", "prompt*kv_bytes_per_token"),\n',
-            '    _q("memory", "kv_cache_bytes", ',
+            f"{INFERENCE}/memory.yaml",
+            "  prompt_cache_bytes:\n    unit: byte\n    means: cache of one prompt\n    latex: \\mathrm{KV}_S\n    formula: prompt*kv_bytes_per_token\n",
+            "  kv_cache_bytes:\n",
         ),
     ],
     "A threshold": [
         Insert(
-            f"{THEORY}/thresholds.py",
-            '        Threshold("memory", "prompt_cache_equals_weights", "prompt_cache_bytes = weight_bytes", "prompt", "reach",\n'
-            '                  "from this prompt on one request caches more than the weights take",\n'
-            '                  "no prompt caches more than the weights take",\n'
-            '                  "every prompt caches more than the weights take"),\n',
-            '        Threshold("memory", "batch_kv_equals_weights", ',
+            f"{INFERENCE}/thresholds.yaml",
+            "- name: prompt_cache_equals_weights\n  subject: memory\n  equation: prompt_cache_bytes = weight_bytes\n  unknown: prompt\n  kind: reach\n"
+            "  means: from this prompt on one request caches more than the weights take\n"
+            "  below: no prompt caches more than the weights take\n"
+            "  above: every prompt caches more than the weights take\n",
+            "- name: batch_kv_equals_weights\n",
         )
     ],
     "A limit form": [Insert("symroof/analysis/asymptotics.py", '    ("step_overhead", 0, "as the fixed cost of a step vanishes"),\n', '    ("tp", "infinity", ')],
     "A switch value": [
-        Insert(f"{THEORY}/switches.py", '"doubled": "twice what the tokens need", ', '"unified": "sliding-window layers reserved in full"'),
-        Insert(f"{THEORY}/quantities.py", '        "doubled": "2*peak_kv_cache_bytes",\n', '        "unified": "batch*peak_context*'),
+        Insert(f"{INFERENCE}/switches.yaml", "    doubled: twice what the tokens need\n", "    unified: sliding-window"),
+        Insert(f"{INFERENCE}/memory.yaml", "        doubled: 2*peak_kv_cache_bytes\n", "        unified: batch*peak_context"),
     ],
     "A block": [
         Insert(
@@ -144,7 +145,9 @@ OF_REVIEWS = {
 OF_VERDICTS = {
     "A target": [
         Insert(
-            f"{THEORY}/symbols.py", '    _symbol("energy_target", r"E_{\\mathrm{max}}", "J", "limit on the energy of a token"),\n', '    _symbol("expert_share"'
+            f"{INFERENCE}/targets.yaml",
+            "  energy_target: {unit: J, means: limit on the energy of a token, latex: 'E_{\\mathrm{max}}'}\n",
+            "  attention_share: {means:",
         ),
         Insert(f"{THEORY}/symbols.py", '"energy": "energy_target", ', '"ttft": "ttft_target"'),
         Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
