@@ -1,4 +1,4 @@
-"""The page ``closed-forms.md``: every named threshold, its closed form or why it has none, and how often that was held against numbers."""
+"""The page ``closed-forms.md``: every named threshold, its closed form or why it has none, and how often that was compared with numbers."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.theory.thresholds import THRESHOLDS
 
-OPENING = """# Closed forms: which answer is a formula, and how often that was checked
+OPENING = """# Closed forms: which answers are formulas, and how often that was checked
 
-`solve` gives a threshold as a formula wherever there is one. In a case `solution.sympy` is the form that holds there, so that
-`solution.sympy.xreplace(study.values())` is `solution.value`; without a case it is a `Piecewise` of all that may hold, with nothing put in that was not given.
-Where there is none it is `None`, and `solution.why_numeric` says why.
+`solve` gives a threshold as a formula wherever there is one. In a case `solution.sympy` is the form that is valid there, so that
+`solution.sympy.xreplace(study.values())` equals `solution.value`; without a case it is a `Piecewise` of all possible forms, and only given values are substituted.
+Without a closed form it is `None`, and `solution.why_numeric` says why.
 
-This is held against numbers: {models} models ({kinds})
+These answers are compared with numbers: {models} models ({kinds})
 in {cases} cases drawn at random: device, lengths, batches, efficiencies, overheads, targets. Every
-value has to meet its equation by the definitions themselves, every formula to be that value to 25 digits, and the answer without numbers to be that of each case put
-into it: {closed:,} formulas, {pieces:,} times pieces, {never:,} times none where the sides never meet, {numeric:,} bracketed. And {random:,} equations that are in no book, between
+value has to satisfy its equation by the definitions, every formula has to equal that value to 25 digits, and the symbolic answer has to equal that of each case substituted
+into it: {closed:,} formulas, {pieces:,} times pieces, {never:,} times no crossing, {numeric:,} bracketed. And {random:,} random equations, between
 random quantities, for random unknowns: {random_closed:,} formulas, {random_pieces:,} times pieces.
 
-*Without a case* is the answer of `sr.solve(name)`: one formula, so many of which conditions say which holds, or why there is none. *Formula*, *bracketed* and *never* count
-the cases; *pieces* how often the answer without numbers (of the model's architecture; of the first, without a model) was held against a case.
+*Without a case* is the answer of `sr.solve(name)`: one formula, several with the conditions that select one, or why there is none. *Formula*, *bracketed* and *never* count
+the cases; *pieces* how often the symbolic answer (of the model's architecture; for the first, without a model) was compared with a case.
 
 | threshold | for | without a case | formula | bracketed | never | pieces | bracketed because |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
 CLOSING = """
-Degrees of parallelism lay the formulas out anew, so that without a case they are those of one device, or of the number solved for.
+The formulas depend on the degrees of parallelism; without a case they are those of one device, or of the number solved for.
 
 ```sh
 python -m pytest tests/analysis/test_closed_answers.py

@@ -172,7 +172,7 @@ def systems(spec: dict[str, Any]) -> list[str]:
     """A table for each section: what is asked, the command, what it prints, the number by hand."""
     lines: list[str] = []
     for section in spec["sections"]:
-        lines += [f"## {section['title']}", "", "| | | Command | Prints | By hand |", "| --- | --- | --- | --- | --- |"]
+        lines += [f"## {section['title']}", "", "| | | Command | Output | Calculated by hand |", "| --- | --- | --- | --- | --- |"]
         for system in section["systems"]:
             for index, row in enumerate(_rows(system, spec["short"])):
                 named = f"**{row.number}. {row.name}**" if not index else ""
@@ -283,7 +283,7 @@ def pages() -> dict[Path, str]:
 def serving() -> str:
     """The page of servers under load; it simulates for a quarter of a minute."""
     sys.path.append(str(HERE.parent))
-    from tests.theory.simulation import LOADS, SERVERS, SLOT_LOADS, SLOTS, WAITING, slot_waits, waits
+    from tools.simulation import LOADS, SERVERS, SLOT_LOADS, SLOTS, WAITING, slot_waits, waits
 
     says = "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots"
     simulated = {(scheduling, load): waits(scheduling, load) for scheduling in SERVERS for load in LOADS}
@@ -295,7 +295,7 @@ def serving() -> str:
 def closed_forms() -> str:
     """The page of closed forms; to check them all takes a minute."""
     sys.path.append(str(HERE.parent))
-    from tests.analysis.closed_answers import EQUATIONS, KINDS, drawn, random_answers, tallies
+    from tools.closed_answers import EQUATIONS, KINDS, drawn, random_answers, tallies
 
     return closed_forms_page({model: tallies(model) for model in KINDS}, KINDS, sum(len(drawn(model)) for model in KINDS), random_answers(EQUATIONS))
 

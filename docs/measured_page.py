@@ -12,26 +12,26 @@ from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped, unit_of
 
 OPENING = """# How far real systems are from the roof
 
-`symroof` derives bounds: what a device allows at 100 % of its peak. This page holds them against {rows} public measurements of {sources} sources
+`symroof` derives bounds: what a device allows at 100 % of its peak. This page compares them with {rows} public measurements of {sources} sources
 (`symroof list measured`): static batches without a queue, each with its model, device, precision, lengths and place in the source. A measurement
 {meaning}
 
-With `efficiency: measured`, `--efficiency measured` or `sr.Study(…, efficiency="measured")` a case takes the values that these measurements ask for, where it
+With `efficiency: measured`, `--efficiency measured` or `sr.Study(…, efficiency="measured")` a case uses the values fitted to these measurements, where it
 gives none itself; `--engine` (`compiled`, `earlier`, `eager`, `ggml`, or the name of an engine, with its version) chooses among them. Every result then has a
 value, which is what to expect, and a range.
 
 ```sh
 symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048 --efficiency measured
-symroof calibrate --catalogue                      # fits the table anew, and says which measurements are not used and why
+symroof calibrate --catalogue                      # fits the table again, and says which measurements are not used and why
 ```
 """
 
 MEANING = "that is faster than its device allows is refused, and so is one whose device or model is not in the catalogue."
 
-FITTED = """## What the measurements ask for
+FITTED = """## The fitted values
 
 Time = max(FLOPs/(`mfu` · peak), bytes/(`mbu` · bandwidth)) + layers · `layer_overhead` + tokens · layers · width · `elementwise_bytes`/bandwidth +
-messages · `link_latency` + bytes sent/(`link_share` · link), of the prefill and of the decode. The intervals are {widening:.2f} times the scatter of the values that single rows ask for, which is what it took to hold
+messages · `link_latency` + bytes sent/(`link_share` · link), of the prefill and of the decode. The intervals are {widening:.2f} times the scatter of the values that single rows imply, enough to cover
 80 % of the rows of a source left out of the fit. `link_latency` is not fitted: it is the median of all-reduces of small messages, measured alone, between two
 devices (`pair`) and among more (`group`): the engines' own kernels for `compiled` engines, those of NCCL for all others.
 
@@ -48,9 +48,9 @@ tile of a library's matrix product has {tile} rows however few requests there ar
 bits and fp8 that limits the H20 alone, which multiplies 37 FLOP in 16 bits for each byte it can read. Where its cache outweighs the weights this is too slow.
 
 `hbm` are server parts with HBM, `gddr` professional cards, `geforce` GeForce cards against their peak with fp32 accumulation, `apple` Apple silicon; `all` is
-what stands in, with a word, for a family that was never measured. A cost a layer of `layer_overhead` holds what an engine does between kernels, and kernels too
+used, with a note, for a family that was never measured. `layer_overhead`, a cost per layer, covers what an engine does between kernels, and kernels too
 small to fill the device. `elementwise_bytes` is the traffic that grows with tokens and that no operator of the roofline has: norms, residuals, rotations,
-activation functions, conversions, read and written by kernels of their own, and the ends of the kernels of matrix products. It is so much for each element of a
+activation functions, conversions, read and written by separate kernels, and the ends of the kernels of matrix products. It is counted for each element of a
 token's vector in each layer, and every device of a group repeats it: {elementwise:.0f} bytes are {passes:.0f} reads or writes in 16 bits.
 """
 
@@ -67,7 +67,7 @@ rows of `compiled` and `earlier` engines alone: median error {compiled:.1%}, {fi
 TRIED = """## Forms that were tried
 
 Each form was fitted to the same 898 rows and judged in the same way, one source left out at a time, by a prototype of the fit. The figures compare forms; those of
-the table that ships stand above.
+the shipped table are above.
 
 | form | all rows: median error | within ±20 % | within ±50 % | compiled and earlier engines: median error | within ±20 % |
 | --- | --- | --- | --- | --- | --- |
@@ -79,7 +79,7 @@ the table that ships stand above.
 | with `earlier` engines and the tile | 11.3% | 72% | 96% | 10.7% | 76% |
 | **with all three** | **9.9%** | **74%** | **96%** | **9.3%** | **80%** |
 | with all three, the cost of a layer apart for prefill and decode | 10.3% | 72% | 94% | 9.3% | 78% |
-| with all three, a cost of a step beside that of a layer | 10.3% | 73% | 96% | 9.1% | 78% |
+| with all three, a cost per step in addition to that per layer | 10.3% | 73% | 96% | 9.1% | 78% |
 | with all three, compute and memory times added | 14.1% | 64% | 90% | 12.7% | 70% |
 | with all three, an `mbu` by family of devices | 10.7% | 73% | 96% | 9.7% | 79% |
 | with all three, an `mbu` of weights that a kernel widens | 9.9% | 74% | 96% | 9.3% | 80% |
@@ -103,7 +103,7 @@ On the form with all three, the 618 rows of compiled and earlier engines of 11 s
 | --- | --- | --- | --- |
 | the plain form | 9.3% | 80% | 99% |
 | the larger time operator by operator, one `mfu` and `mbu` | 9.0% | 80% | 99% |
-| the same, attention with an `mfu` and `mbu` of its own | 10.2% | 74% | 97% |
+| the same, attention with a separate `mfu` and `mbu` | 10.2% | 74% | 97% |
 | the same, attention's `mfu` by its length | 9.0% | 80% | 99% |
 | the same, a cost of each kernel instead of each layer | 9.3% | 80% | 99% |
 | the kernels' own efficiencies, and the engine's fixed costs | 9.4% | 74% | 96% |
@@ -113,7 +113,7 @@ The kernels' own efficiencies are those of the catalogue (`symroof show aiconfig
 well: over the 18,360 shapes in bf16 that aiconfigurator 0.12 has measured on an H100, 4 µs + max(bytes/(0.85 · bandwidth), FLOPs/(0.80 · peak)) is off by 4 % in
 the median, and by 5 % with tiles of 128 × 128 in whole waves (A100 7 and 6 %, H200 5 and 7 %, B200 7 and 8 %; fp8 on Hopper, 20 and 17 %). The aggregate of a step
 differs from the sum over its operators by less than 1 % in nine rows of ten, so finer kernels gain nothing while engines differ as they do, and
-`efficiency: measured` speaks of the aggregate roofline alone; `roofline: per_operator` stays a bound of its own.
+`efficiency: measured` speaks of the aggregate roofline alone; `roofline: per_operator` remains a separate bound.
 
 ### Where it fails
 

@@ -1,4 +1,4 @@
-"""The page ``serving.md``: quantities under load beside published rates and beside a server that is simulated step by step."""
+"""The page ``serving.md``: quantities under load next to published rates and a server that is simulated step by step."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Waits = Mapping[tuple[str, float], tuple[float, Mapping[str, float]]]
 
 OPENING = """# A server under load: against published rates and a simulation
 
-`sustained_throughput` is what a server sustains with prefills in it. This page holds it against {count} published rates of {sources} sources, and its estimated
-wait against a server that is simulated step by step.
+`sustained_throughput` is the rate a server sustains, prefills included. This page compares it with {count} published rates of {sources} sources, and its estimated
+wait with a server that is simulated step by step.
 
 ## Published rates over their bounds
 
@@ -31,7 +31,7 @@ none: tensor-parallel, copies, and a pipeline or attention groups. No rate is ab
 WAITING = """## The estimated wait
 
 The wait for the first step of a prompt (`prefill_queue_wait`, in `loaded_ttft`) is an estimate: the queue of prompts, `queue: mm1` (the default) or `md1`. A simulated
-server (`tests/theory/simulation.py`; {case}), in which requests come at random, waited in the mean:
+server (`tools/simulation.py`; {case}), in which requests come at random, waited in the mean:
 
 | scheduling | load | simulated | `mm1` | off | `md1` | off |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -39,13 +39,13 @@ server (`tests/theory/simulation.py`; {case}), in which requests come at random,
 
 Prompts of one length are nearer to `md1`; `mm1` is the cautious side of it. The wait for a slot is not in this estimate: near a load of 1 it is too short. Throughput,
 mean inter-token latency and time to first token without its wait are within 1 % of the simulation in 99 of 100 random deployments
-(`python -m tests.theory.simulation`).
+(`python -m tools.simulation`).
 
 ## The wait for a slot
 
 Before it is read a prompt waits until one of the slots of the batch is free. `admission_wait` estimates that by a queue which all slots serve together (Sakasegawa's
-approximation). `loaded_ttft`, against which targets are held, is without it; `queued_ttft` is with it, and `select` takes as many copies as keep `queued_ttft` within the target.
-Where slots are few and responses long it decides: the same server ({slot_case}) waited in the mean, beside both estimates together,
+approximation). Targets are compared with `loaded_ttft`, which leaves it out; `queued_ttft` includes it, and `select` takes as many replicas as keep `queued_ttft` within the target.
+With few slots and long responses it dominates: the same server ({slot_case}) waited in the mean, next to the sum of both estimates,
 
 | scheduling | load | simulated | `mm1` | off | `md1` | off |
 | --- | --- | --- | --- | --- | --- | --- |
@@ -55,11 +55,11 @@ Responses of one length, as here, are nearer to `md1`; lengths that differ lengt
 
 ## A mix of requests
 
-`long_share`, `long_prompt` and `long_output` are of a second kind of requests beside those of `prompt` and `output`: 70 % chat of 500 + 200 tokens and 30 % documents of 8,000 + 400 are
+`long_share`, `long_prompt` and `long_output` describe a second kind of requests, in addition to `prompt` and `output`: 70 % chat of 500 + 200 tokens and 30 % documents of 8,000 + 400 are
 `prompt: 500`, `output: 200`, `long_share: 0.3`, `long_prompt: 8000`, `long_output: 400`. A response holds its slot for all its steps, so that documents hold 46 % of the slots
-(0.3·399 of 0.7·199 + 0.3·399 steps). `eval` and `derive` have the quantities of the mix beside those of the first kind, under `mix_…`. Where something is decided (`select`,
+(0.3·399 of 0.7·199 + 0.3·399 steps). `eval` and `derive` show the quantities of the mix next to those of the first kind, under `mix_…`. Where something is decided (`select`,
 `report`, `plot`) throughput, inter-token latency, time to first token, load, cost and memory are those of the mix, and a line says so; a slot then holds the mean of the longest
-caches of both kinds, and the targets are held against means over all requests. A target for one kind alone is not held: try that kind as a case of its own.
+caches of both kinds, and the targets are compared with means over all requests. There is no target for one kind alone: try that kind as a separate case.
 
 ```sh
 symroof select --model llama-3.1-8b --prompt 500 --output 200 --set long_share=0.3 --set long_prompt=8000 --set long_output=400 --set arrival_rate='20 request/s' \\
@@ -70,7 +70,7 @@ In the estimated wait a prompt waits for the rest of whatever is being read, lon
 
 ## Percentiles
 
-`sustained_itl`, `loaded_ttft` and `prefill_queue_wait` are means, and targets are held against them. The closed forms have no percentile of a server under load: a target on a
+`sustained_itl`, `loaded_ttft` and `prefill_queue_wait` are means, and targets are compared with them. The closed forms have no percentile of a server under load: a target on a
 p99 needs room above the mean, or a simulation. `worst_itl` is the longest step that a decoding request waits for.
 
 """

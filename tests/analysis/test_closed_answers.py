@@ -5,7 +5,7 @@ from pathlib import Path
 import generate
 import pytest
 
-from tests.analysis.closed_answers import EQUATIONS, KINDS, random_answers, tallies
+from tools.closed_answers import EQUATIONS, KINDS, random_answers, tallies
 
 PAGE = Path(generate.__file__).parent / "closed-forms.md"
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.analysis.explain_solution import _linear, _settles
 from symroof.analysis.solution import LIMIT, REACH, Solution, whole
 from symroof.analysis.solution_text import solution_json, solution_text
 from symroof.api import Study
@@ -137,28 +136,6 @@ def test_a_side_of_160_characters_is_written_out_a_longer_one_is_not(last, lengt
     assert len(side) == length
     assert plain.solve(f"{side} = -1", "gemm_k").reason == f"{side if length == 160 else 'the left side'} stays above -1 for every gemm_k"
     assert plain.solve(f"-1 = {side}", "gemm_k").reason == f"-1 stays below {side if length == 160 else 'the right side'} for every gemm_k"
-
-
-@pytest.mark.parametrize(
-    ("values", "linear", "settled"),
-    [
-        ((0, 1, 2), True, False),
-        ((0, 1, "2.0001"), True, False),  # one in ten thousand is straight enough
-        ((0, 1, "2.00011"), False, False),
-        ((3, 3, 3), True, True),
-        ((0, 0, 0), True, True),
-        ((1, 1, "1.0001"), False, True),
-        ((1, 1, "1.00011"), False, False),
-        ((1, 2, 2), False, False),
-        ((1, 100, "1.005"), False, False),
-        ((1, 1, 2), False, False),
-        ((1, 2, 1), False, True),
-    ],
-)
-def test_three_points_far_out(values, linear, settled):
-    """On a line, or at the same value, to one in ten thousand."""
-    numbers = tuple(map(Fraction, values))
-    assert (_linear(numbers), _settles(numbers)) == (linear, settled)
 
 
 def test_how_both_sides_grow():

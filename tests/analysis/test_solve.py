@@ -102,7 +102,7 @@ NO_ANSWER = [  # model, equation, unknown, message
 
 @pytest.mark.parametrize(("model", "equation", "unknown", "message"), NO_ANSWER)
 def test_what_only_numbers_answer(model, equation, unknown, message):
-    more = {"arrival_rate": "1 request/s"} if "busy" in equation else {}
+    more = {"arrival_rate": "1 request/s"} if "steady" in equation else {}
     with pytest.raises(sr.InputError) as error:
         Study(model, **more).solve(equation, unknown)
     start = equation[:80]

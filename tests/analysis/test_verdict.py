@@ -58,7 +58,10 @@ def not_worked_out(*_):
 
 @pytest.mark.parametrize(("limit", "met"), [("1 ms", False), ("50 ms", None), ("1 s", True)])
 def test_a_target_of_a_metric_whose_range_is_not_worked_out(limit, met, monkeypatch):
-    """Judged at the corners: 50 ms lies between what single studies there sustain, whatever stands in the middle."""
+    """Judged at the corners: 50 ms lies between what single studies there sustain, whatever stands in the middle.
+
+    The failure is injected: a range that really takes too long would take long here too.
+    """
     work = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 32}
     answers = Study(**work, prompt="512..4096", batch="8..64", targets={"itl": limit}).first
     monkeypatch.setattr(Ranges, "bounds", not_worked_out)

@@ -167,16 +167,6 @@ def test_a_row_may_take_four_fifths_of_what_is_free_or_two_fifths_of_the_machine
     assert Bench("mps", "float32").name == "mps"
 
 
-def test_a_round_is_timed_between_two_waits(torch, monkeypatch):
-    """A device works on while the program goes on: the clock starts when it is done with what was before, and stops when it is done with the steps."""
-    bench, events = Bench("cuda", "float16"), []
-    torch.cuda.synchronize = lambda: events.append("wait")
-    clock = iter([10.0, 17.5])
-    monkeypatch.setattr(probing.time, "perf_counter", lambda: events.append("clock") or next(clock))
-    assert bench._round([lambda: events.append("a"), lambda: events.append("b")]) == 7.5
-    assert events == ["wait", "clock", "a", "b", "wait", "clock"]
-
-
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_the_ceilings_are_work_over_time(torch, monkeypatch, device):
     """At four seconds a round: twice rows by inner by columns FLOPs, and every byte read and written; more rows on what is not a processor."""
@@ -216,12 +206,6 @@ def test_bytes_of_a_row_are_those_of_the_kind_that_takes_most(torch):
     for row, (first, second) in by_hand.items():
         assert (bench.size([GROUPED], *row), bench.size([PLAIN], *row)) == (2 * first, 2 * second)
         assert bench.size([GROUPED, PLAIN], *row) == bench.size([PLAIN, GROUPED], *row) == 2 * max(first, second)
-
-
-def test_rounds_end_where_two_seconds_are_spent_to_the_digit(torch, monkeypatch):
-    bench, clock = Bench("cpu", "float16"), iter((9, 0.5, 0.75, 0.75, 7))
-    monkeypatch.setattr(bench, "_round", lambda steps: next(clock))
-    assert bench.timed([None]) == 0.75 and next(clock) == 7
 
 
 LAYERS = {

@@ -263,20 +263,6 @@ def test_the_widening_is_the_least_that_holds_four_in_five(fitted):
     assert widening == next(k / 20 for k in range(1, 200) if holds(k / 20)) > 0.05
 
 
-@pytest.mark.parametrize(
-    ("width", "far", "widening"), [(1e-9, 1.1, 5.0), (0.04, math.exp(0.19), 4.75), (0.04, math.exp(0.2) / (1 + 1e-9), 5.0), (1.0, 1.0, 0.05)]
-)
-def test_intervals_are_widened_five_times_at_most(monkeypatch, width, far, widening):
-    """Rows a factor off the fit, which is the truth; one in five may lie outside, whatever it is off."""
-    part = Parts(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    values = {key: {**TRUE, "link_latency": 1e-5}[key[0]] for key in (*keys_of("hbm", "compiled", 1), *all_alike("hbm", "compiled", 1))}
-    monkeypatch.setattr(catalogue_fit, "fit", lambda *rows, **how: values)
-    rows = [row(f"s{i % 2}", part, (far if i else 9.0) / 0.7) for i in range(5)]
-    predictions, found = left_out(rows, LATENCY, dict.fromkeys(FITTED, width))
-    assert found == pytest.approx(widening) and len(predictions) == 5
-    assert sum(p.held for p in predictions) == (0 if width < 1e-6 else 4)
-
-
 def test_median_latencies_of_small_messages(monkeypatch):
     """In pairs and in groups, of an engine's own kernels and of NCCL; messages of 40,000 bytes and more, those of no size, rates and other operations are left out."""
 
@@ -397,13 +383,3 @@ def test_one_class_of_one_family_still_has_a_line_of_all_devices():
     entries = [(e.input, e.family, e.engine) for e in build(loads(efficiencies(fitted)), EfficienciesSpec).efficiencies]
     own = [("mfu", "hbm", ALL), ("layer_overhead", "hbm", "compiled"), ("link_latency", "pair", "compiled")]
     assert sorted(entries) == sorted([*own, *((name, ALL, ALL) for name in FITTED)])
-
-
-@pytest.mark.parametrize(("name", "value", "words"), [("mfu", 0.65432, "0.654"), ("layer_overhead", 94.04e-6, "94 us"), ("layer_overhead", 1.234e-3, "1.23e+03 us"), ("elementwise_bytes", 117.6, "118 byte"), ("link_latency", 4.977e-6, "4.98 us")])  # fmt: skip
-def test_an_amount_has_three_digits_and_its_unit(name, value, words):
-    from symroof.calibrate.catalogue_table import _line
-
-    assert _line((name, "hbm", "ggml"), value, (value / 2, value * 0.9), (3, 2)).startswith(
-        f"- {{input: {name}, family: hbm, engine: ggml, value: {words}, low: "
-    )
-    assert f"high: {words}, rows: 3, sources: 2}}" in _line((name, "hbm", "ggml"), value, (value / 2, value * 0.9), (3, 2))

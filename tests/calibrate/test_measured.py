@@ -4,10 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.calibrate.fit import _read
+import symroof as sr
 from symroof.calibrate.measurements import parse_measured
 from symroof.errors import InputError
-from symroof.theory.declarations import NONE
 
 
 @pytest.mark.parametrize(
@@ -83,4 +82,4 @@ def test_files_that_are_no_text(tmp_path):
     (tmp_path / "big.csv").write_bytes(b"itl\n" + b"1\n" * 2_000_000)
     for name, word in (("latin.csv", "UTF-8"), ("big.csv", "larger than"), ("none.csv", "No such file"), (".", "directory")):
         with pytest.raises(InputError, match=word):
-            _read(tmp_path / name, (), NONE)
+            sr.calibrate(tmp_path / name, model="llama-3-8b", hardware="h100-sxm", prompt=8)

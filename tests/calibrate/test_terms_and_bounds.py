@@ -3,101 +3,15 @@
 from fractions import Fraction
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import serving_bounds
 
 from symroof.api import Study
 from symroof.calibrate import fit as fitting
-from symroof.calibrate.fit import _spread, _unfit, _why_unseen, _without_unseen
 from symroof.calibrate.measurements import Measurement
-from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms, unit
+from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, chosen, terms, unit
 from symroof.errors import InputError
-from symroof.formula.evaluate import NoValue
 from symroof.specs.measured import ServedRate
-
-NOTHING, SOMETHING = np.zeros(3), np.array([0.0, 0.1, 0.0])
-
-
-def arms(compute, memory):
-    return SimpleNamespace(compute=np.array(compute, float), memory=np.array(memory, float))
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "others", "rows", "point", "says"),
-    [
-        ("mfu", SOMETHING, ["mfu", "mbu"], arms([1], [1]), (1, 1), "these rows cannot tell it from mbu"),
-        ("step_overhead", SOMETHING, ["mbu", "step_overhead", "link_latency"], arms([1], [1]), (1, 1), "these rows cannot tell it from mbu and link_latency"),
-        ("mfu", NOTHING, ["mfu"], arms([1, 3, 9], [8, 6, 0]), (9, 2), "no row is limited by compute; it is at least 0.25"),
-        ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 4]), (4, 9), "no row is limited by memory; it is at least 0.5"),
-        ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 8]), (4, 9), "no row is limited by memory"),
-        ("mbu", NOTHING, ["mbu"], arms([4, 2], [0, 0]), (4, 9), "no row is limited by memory"),
-        ("mfu", NOTHING, ["mfu", "mbu"], arms([1], [8]), (1, 1), "no row is limited by compute"),
-        ("mfu", NOTHING, ["mfu", "link_latency"], arms([1], [8]), (1, 1), "no row is limited by compute; it is at least 0.12"),
-        ("link_latency", NOTHING, ["link_latency"], arms([1], [8]), (1, 1), "no row crosses a link"),
-        ("queue_time", NOTHING, ["queue_time"], arms([1], [8]), (1, 1), "no row depends on it"),
-    ],
-)
-def test_why_rows_leave_a_parameter_open(name, column, others, rows, point, says):
-    """A share that no row asks for is bounded by what the other arm takes: of rows that have one, the nearest."""
-    assert _why_unseen(name, column, others, rows, np.array(point, float)) == says
-
-
-def rates(*pairs):
-    return [Terms(((Fraction(1), Fraction(2)),), tuple(map(Fraction, pair)), Fraction(0), "memory") for pair in pairs]
-
-
-@pytest.mark.parametrize(
-    ("pairs", "told"),
-    [
-        ([(1, 0), (1, 0)], False),  # no links
-        ([(1, 64), (1, 64)], False),  # groups of one size
-        ([(1, 64), (2, 128)], False),  # as many messages a step
-        ([(1, 0), (1, 64)], True),
-        ([(1, 64), (0, 64)], False),  # a row without the overhead of a step tells nothing of it
-    ],
-)
-def test_a_latency_of_links_is_fitted_where_rows_tell_it_from_steps(pairs, told):
-    names, rows = _without_unseen(("mfu", "mbu", "step_overhead", "link_latency"), rates(*pairs))
-    assert names == (("mfu", "mbu", "step_overhead", "link_latency") if told else ("mfu", "mbu", "step_overhead"))
-    assert [row.rates for row in rows] == [tuple(map(Fraction, pair if told else pair[:1])) for pair in pairs]
-    assert [(row.arms, row.fixed, row.label) for row in rows] == [(((1, 2),), 0, "memory")] * len(pairs)
-    assert _without_unseen(("mfu", "step_overhead"), rates((1,), (1,)))[0] == ("mfu", "step_overhead")
-
-
-def test_rows_that_do_not_fit_are_named_once_each():
-    """A row without a size is passed over."""
-
-    def fits(batch):
-        if batch == 0:
-            raise NoValue("none")
-        return batch < 5
-
-    case = SimpleNamespace(changed=lambda inputs: SimpleNamespace(value=lambda name: {"fits": fits(inputs["batch"])}[name]))
-    rows = [Measurement("itl", Fraction(1), {"batch": batch}, line, 1) for line, batch in ((3, 4), (4, 5), (4, 5), (5, 0), (6, 9))]
-    answers = SimpleNamespace(case=case)
-    assert _unfit(rows, answers) == ["was measured, but does not fit in memory by this case (line 4, 6): is the model, precision or tp right?"]
-    assert _unfit(rows[:1], answers) == []
-
-
-@pytest.mark.parametrize(
-    ("columns", "told", "unseen"),
-    [
-        ([[1, 0], [1, 0]], 1, [False, True]),
-        ([[0, 0], [0, 0]], 0, [True, True]),
-        ([[1, 2], [2, 4], [3, 6.1]], 2, [False, False]),
-        ([[3, 1]], 1, [True, True]),
-        ([[1, 0, 2], [0, 1, 0]], 2, [True, False, True]),
-    ],
-)
-def test_which_parameters_the_columns_tell(columns, told, unseen):
-    """A column of nothing is told by no row; columns that are each other's multiples not apart."""
-    spread, open_, rank = _spread(np.array(columns, float))
-    assert (rank, [bool(one) for one in open_]) == (told, unseen)
-    known = [i for i, one in enumerate(unseen) if not one]
-    normal = np.array(columns, float)[:, known]
-    assert [spread[i] for i in known] == pytest.approx(list(np.sqrt(np.diag(np.linalg.inv(normal.T @ normal)))) if known else [], rel=1e-6)
-
 
 # -------------------------------------------------------------------------------------------------------------------- terms
 

@@ -7,9 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.explain import _ordered
 from symroof.claims.slips.explanation import chance, neighbourhood, spans
-from symroof.claims.slips.predictions import Prediction
 
 HAIR = Fraction(1, 10**9)
 
@@ -57,18 +55,6 @@ def test_bounds_at_equality_and_a_hair_beside(text):
     for derived in (5 - HAIR, Fraction(5), 5 + HAIR):
         assert read_written(text, "").agrees(derived) is holds(derived, 5)
         assert read_written(text, "").verdict(derived) == ("exact" if holds(derived, 5) else "wrong")
-
-
-def test_explanations_that_round_to_the_claim_come_before_those_that_are_cut_off_to_it():
-    """Then the order of the catalogue; of a slip its best value alone; what lies further off is none."""
-    written = read_written("100", "")
-    values = {"cut": "100.9", "round": "100.5", "far": "101", "below": "99.5", "lower": "99.4", "exact": "100"}
-    listed = [Prediction((slip,), (slip,), Fraction(value)) for slip, value in values.items()]
-    again = [Prediction(("cut",), ("another way",), Fraction("100.2"))]
-    assert [p.slips[0] for p in _ordered(listed, written)] == ["round", "below", "exact", "cut"]
-    assert [(p.slips[0], p.texts[0]) for p in _ordered([*listed, *again], written)] == [
-        ("round", "round"), ("below", "below"), ("exact", "exact"), ("cut", "another way"),
-    ]  # fmt: skip
 
 
 def test_the_chance_of_an_explanation_is_a_share_of_lengths():

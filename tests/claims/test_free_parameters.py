@@ -8,10 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.claims.slips.formula_slips import _candidates, _fixed_costs, _Search
 from symroof.claims.slips.free_parameters import fitted
-from symroof.claims.slips.ways import Change, Result, Rounded
-from symroof.formula.tree import ONE, Name
 
 
 def time(sets):
@@ -123,59 +120,3 @@ def test_of_two_cases_both_or_either():
     two = {"cases": ({}, {}), "sides": ((0, 1), (0,), (1,)), "unit": "", "form": "compare"}
     assert texts("2", **two) == [SHARE.format("mfu", "0.5", "peak")]
     assert texts("0.5", **two) == [SHARE.format("mfu", "0.5", "peak").replace("(0,)", "(1,)")]
-
-
-# -------------------------------------------------------------------------------------------------------------- of formulas
-
-
-@pytest.mark.parametrize(
-    ("ratios", "shares"),
-    [
-        ([2], ["1/2"]), (["1/2"], ["1/2"]), ([20], ["1/20"]), ([21], []), ([1], []), ([0], []), ([None], []), ([-2], []), (["4/5", 3], ["4/5", "1/3"]), ([2, "1/2"], ["1/2"]), ([None, 4], ["1/4"]),
-    ],
-)  # fmt: skip
-def test_the_shares_that_plain_numbers_between_formulas_may_be(ratios, shares):
-    """Of the formulas and of their arms; then all of the peak."""
-    first, *arms = (None if ratio is None else Fraction(ratio) for ratio in ratios)
-    listed = [SimpleNamespace(comparison=SimpleNamespace(ratio=ratio)) for ratio in arms] + [SimpleNamespace(comparison=None)]
-    assert _candidates(SimpleNamespace(ratio=first, arms=listed)) == [*map(Fraction, shares), 1]
-
-
-@pytest.mark.parametrize(
-    ("unit", "terms", "text"),
-    [
-        ("s", [(ONE, "1/50", 0, False)], "20 ms more than derived: a fixed overhead of that length"), ("byte", [(ONE, "1/50", 0, False)], None), ("s", [(ONE, "1/50", 0, False)] * 2, None), ("s", [], None),
-        ("s", [(ONE, "1/50", 1, False)], None), ("s", [(ONE, "1/50", 0, True)], None), ("s", [(ONE, "-1/50", 0, False)], None), ("s", [(ONE, 0, 0, False)], None), ("s", [(Name("itl"), "1/50", 0, False)], None),
-    ],
-)  # fmt: skip
-def test_a_plain_time_that_a_formula_adds(unit, terms, text):
-    """One term that the derived formula does not have, above the bar, and a plain number."""
-    own = SimpleNamespace(
-        terms=[
-            SimpleNamespace(product=product, claimed=Fraction(claimed), derived=Fraction(derived), under=under) for product, claimed, derived, under in terms
-        ]
-    )
-    level = SimpleNamespace(own=own, sides=SimpleNamespace(unit=unit, claimed=Name("itl")))
-    listed = [(one.slip, one.named, one.chance, one.text) for one in _fixed_costs(level)]
-    assert listed == ([("hidden_overhead", False, 1.0, text)] if text else [])
-
-
-@pytest.mark.parametrize(
-    ("sets", "given", "needed", "happens"),
-    [
-        ({"weights": "fp8", "kv": "fp8"}, {"weights": "fp8", "kv": "fp16"}, (), True), ({"weights": "fp8", "kv": "fp8"}, {"weights": "fp8", "kv": "fp8"}, (), False),
-        ({"weights": "fp8", "kv": "fp8"}, {"weights": "fp8"}, (), False), ({"weights": "fp16"}, {"weights": "fp8"}, (), True), ({"weights": "fp16"}, {}, (), False), ({"batch": "1"}, {}, ("batch",), True),
-        ({"batch": "1"}, {}, ("prompt",), False), ({"assume": {"attention": "full"}}, {}, (), True), ({"assume": {"attention": "causal"}}, {}, (), False),
-        ({"assume": {"attention": "causal", "kv_traffic": "off"}}, {}, (), True),
-    ],
-)  # fmt: skip
-def test_which_changes_make_another_formula(sets, given, needed, happens):
-    """A switch or a precision that is another; of precisions those alone that the claim sets; a name that the formula needs."""
-    bound_case = SimpleNamespace(
-        assumptions={"attention": "causal", "kv_traffic": "on"}, precisions={"weights": given.get("weights", "fp16"), "kv": given.get("kv", "fp16")}
-    )
-    sides = SimpleNamespace(answers=bound_case, claim=SimpleNamespace(given=given), unit="byte")
-    search = _Search(SimpleNamespace(sides=sides), 0.0)
-    assert search._can_happen(Change("x", sets), frozenset(needed)) is happens
-    assert not search._can_happen(Rounded("itl", 2), frozenset(["itl"]))
-    assert search._can_happen(Result("x", "value", ("byte",)), frozenset()) and not search._can_happen(Result("x", "value", ("s",)), frozenset())

@@ -9,11 +9,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from unittest import mock
 
-from cli import ROOT, call
-from cli import STEMS as STEMS
 from markdown_it import MarkdownIt
 
 from symroof.analysis.study import Study
+from tests.cli import ROOT, call
+from tests.cli import STEMS as STEMS
 
 FORMATS = ("md", "tex", "html")
 REVIEWS = []

@@ -5,7 +5,6 @@ import re
 import shutil
 
 import pytest
-from cli import processor_seconds, refused, study_text
 from jinja2.exceptions import SecurityError, TemplateError
 from markdown_it import MarkdownIt
 
@@ -16,6 +15,7 @@ from symroof.report.environment import environment
 from symroof.report.markup import Code, Math, Ranged, latex_code, latex_text, markdown_code, markdown_text
 from symroof.report.sandbox import plain, render_in_child
 from symroof.report.view import view
+from tests.cli import processor_seconds, refused, study_text
 
 from . import ROOT, blocks, call, markdown, parsed_html, solved_once, static, to_standard_output
 from .test_review import compiled, needs_tex

@@ -11,7 +11,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from cli import study_text
 
 from symroof.analysis.compile import compile
 from symroof.analysis.solution import whole
@@ -26,6 +25,7 @@ from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
 from symroof.specs.efficiencies import shipped
 from symroof.units import format_quantity
+from tests.cli import study_text
 
 from . import call
 

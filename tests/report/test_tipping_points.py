@@ -4,12 +4,11 @@ from fractions import Fraction
 from functools import cache
 
 import pytest
-from cli import write_study
 
-from symroof.analysis import tipping_points
 from symroof.analysis.tipping_points import UNCERTAIN, WIDEST, flips, never
 from symroof.api import Study
 from symroof.report.view import view
+from tests.cli import write_study
 
 from . import blocks, rows_under, text_of, to_standard_output
 
@@ -210,17 +209,6 @@ def test_a_flip_says_how_far_it_moves_over_the_ranges_of_others():
 
 def same(a, b):
     return (a.name, a.condition, a.up, a.holds) == (b.name, b.condition, b.up, b.holds)
-
-
-def test_flips_are_worked_out_once_for_a_case(monkeypatch):
-    """A review asks for them four times, its pictures as well; other inputs or conditions are other flips."""
-    case, solved = Study(**CASES["too large"]).first, []
-    within = tipping_points._flips
-    monkeypatch.setattr(tipping_points, "_flips", lambda condition, name, *rest: solved.append((condition.name, name)) or within(condition, name, *rest))
-    first = flips(case)
-    assert first and flips(case) is first
-    assert len(solved) == len(set(solved))
-    assert {f.name for f in flips(case, ("prompt",), {"memory"})} == {"prompt"}
 
 
 @pytest.mark.parametrize(("span", "inside"), [("0.05..0.95", True), ("0.4..0.6", False)])

@@ -17,8 +17,8 @@ from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
 from symroof.theory.defaults import Missing
 from symroof.theory.thresholds import THRESHOLDS
+from tools.random_equations import SPANS, draw_case, draw_equation, movers, shared_out
 
-from .random_equations import SPANS, draw_case, draw_equation, movers, shared_out
 from .scan import POLE, ROOT, Scan
 
 SEEDS = 300

@@ -8,9 +8,7 @@ from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.solver.crossing import crossing
-from symroof.solver.joint_search import Gap
 from symroof.solver.result import Solved
-from symroof.solver.scan import STRIDE, Axis, _settled
 from symroof.solver.symbolic import symbolic
 
 
@@ -92,21 +90,3 @@ def test_candidates_without_numbers(equation):
     answer = symbolic(parse(f"{left} - ({right})"), "x")
     assert [(text(b.closed_form), [text(c.tree) for c in b.conditions]) for b in answer.branches] == SYMBOLIC[equation]
     assert answer.verdict == ("crosses" if not all(conditions for _, conditions in SYMBOLIC[equation]) else "conditional")
-
-
-@pytest.mark.parametrize("last", range(16, 26))
-def test_where_floats_show_nothing_one_point_in_eight_is_looked_at_and_the_last(last):
-    """The sides change over between the last two points: every one between two that differ is looked at, and none else."""
-    looked_at = []
-
-    def exact(point):
-        looked_at.append(int(point))
-        return point - last + Fraction(1, 2)
-
-    points = [Fraction(n) for n in range(last + 1)]
-    axis = Axis(tuple(points), tuple(map(float, points)), tuple(range(len(points))))
-    settled = _settled(Gap(exact, True, thorough=False), axis, [float("nan")] * len(points))
-    near = set(range((last - 1) // STRIDE * STRIDE, last + 1))
-    assert set(looked_at) == {*range(0, last, STRIDE), *near} and len(looked_at) == len(set(looked_at))
-    assert [point for point, _ in settled] == sorted(looked_at)
-    assert all(value == point - last + Fraction(1, 2) for point, value in settled)

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.engines import ENGINES, engine_class
-from symroof.specs.fields import Source, Span, _keys, amount, build, in_unit, parse_span
+from symroof.specs.fields import Source, Span, amount, build, in_unit, parse_span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.kinds import schema
 from symroof.specs.measured import Ceiling, Measurement, ServedRate
@@ -175,29 +175,6 @@ def test_a_schema_takes_a_bare_number_where_the_field_does(unit, bare, kinds):
     else:
         with pytest.raises(ValidationError):
             field.validate_python(3)
-
-
-@pytest.mark.parametrize(
-    ("location", "keys"),
-    [
-        (("a", "str"), ("a",)),
-        (("a", "list[str]"), ("a",)),
-        (("a", "function-before[_whole(), int]"), ("a",)),
-        (("a", "function-after[x-validator"), ("a",)),
-        (("a", "is-instance-validator"), ("a",)),
-        (("layers", 0, "GroupedAttention", "n_heads"), ("layers", 0, "n_heads")),
-        (("layers", 0, "attention", "LatentAttention"), ("layers", 0, "attention")),
-        (("layers", 1, "n_heads"), ("layers", 1, "n_heads")),
-        (("source", "Source", "title"), ("source", "title")),
-        (("int",), ("int",)),
-        (("layers", "n_heads"), ("layers", "n_heads")),
-        ((), ()),
-    ],
-)
-def test_a_place_in_a_file_has_keys_and_no_branches_of_a_union(location, keys):
-    """What pydantic tried stands in its locations; a key of the file may be called like it, and one that is missing stands last."""
-    data = {"a": 1, "int": 3, "source": {}, "layers": [{"attention": {"n_heads": 1}}]}
-    assert _keys(location, data) == keys
 
 
 @pytest.mark.parametrize(

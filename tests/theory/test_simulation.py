@@ -8,11 +8,10 @@ from serving_page import wait_line
 
 import symroof as sr
 from symroof.resources import data_folder
-
-from .simulation import LOADS, SERVERS, SLOT_LOADS, deployment, differences, slot_waits, waits
+from tools.simulation import LOADS, SERVERS, SLOT_LOADS, deployment, differences, slot_waits, waits
 
 SUITE = 12
-"""Deployments in the suite; ``python -m tests.theory.simulation`` runs a hundred."""
+"""Deployments in the suite; ``python -m tools.simulation`` runs a hundred."""
 
 
 def drawn(count, seed):

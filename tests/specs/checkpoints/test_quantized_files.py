@@ -5,9 +5,9 @@ import re
 from fractions import Fraction
 
 import pytest
-from cli import good, refused
 
 from symroof.api import Study
+from tests.cli import good, refused
 
 from . import DATA, from_file
 from .gguf_files import F16, block, gguf, heads, model

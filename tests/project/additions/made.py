@@ -1,0 +1,217 @@
+"""One addition of every sort that CONTRIBUTING names, as the lines a newcomer writes and where; the name is that of its entry."""
+
+from . import ROOT, Insert
+
+INFERENCE = "specs/theories/inference"
+THEORY, CHECKPOINTS, PICTURES = "symroof/theory", "symroof/specs/checkpoints", "symroof/report/pictures"
+REVIEW = "templates/review.j2"
+STARTERS = ROOT / "templates" / "starters"
+
+
+def started(kind, name, lines):
+    """The starter of a kind, as ``symroof init`` writes it, with other words in its line ``name:``."""
+    text, line = (STARTERS / f"{kind}.yaml").read_text(encoding="utf-8"), f"{name}\n"
+    assert text.count(line) == 1
+    return text.replace(line, f"{lines}\n")
+
+
+OF_THE_THEORY = {
+    "A quantity": [
+        Insert(
+            f"{INFERENCE}/memory.yaml",
+            "  prompt_cache_bytes:\n    unit: byte\n    means: cache of one prompt\n    latex: \\mathrm{KV}_S\n    formula: prompt*kv_bytes_per_token\n",
+            "  kv_cache_bytes:\n",
+        ),
+    ],
+    "A threshold": [
+        Insert(
+            f"{INFERENCE}/thresholds.yaml",
+            "- name: prompt_cache_equals_weights\n  subject: memory\n  equation: prompt_cache_bytes = weight_bytes\n  unknown: prompt\n  kind: reach\n"
+            "  means: from this prompt on one request caches more than the weights take\n"
+            "  below: no prompt caches more than the weights take\n"
+            "  above: every prompt caches more than the weights take\n",
+            "- name: batch_kv_equals_weights\n",
+        )
+    ],
+    "A limit form": [Insert("symroof/analysis/asymptotics.py", '    ("step_overhead", 0, "as the fixed cost of a step vanishes"),\n', '    ("tp", "infinity", ')],
+    "A switch value": [
+        Insert(f"{INFERENCE}/switches.yaml", "    doubled: twice what the tokens need\n", "    unified: sliding-window"),
+        Insert(f"{INFERENCE}/memory.yaml", "        doubled: 2*peak_kv_cache_bytes\n", "        unified: batch*peak_context"),
+    ],
+    "A block": [
+        Insert(
+            f"{THEORY}/feed_forwards.py",
+            "def deep(layer: Layer) -> Iterator[Row]:\n"
+            '    """Three plain matrices: one widens, one keeps the width, one narrows."""\n'
+            '    yield from gemm("up", "d_model", "d_ff")\n'
+            '    yield from gemm("up", "d_ff", "d_ff")\n'
+            '    yield from gemm("down", "d_ff", "d_model")\n\n\n',
+            "FEED_FORWARDS = {",
+        ),
+        Insert(f"{THEORY}/feed_forwards.py", '"deep": deep, ', '"none": nothing}'),
+        Insert("symroof/specs/layers.py", '"deep", ', '"none"] = "gated"\n    d_ff'),
+        Insert("symroof/specs/layers.py", '"deep": 3, ', '"plain": PLAIN_MATRICES}'),
+    ],
+    "A function of the formula grammar": [
+        Insert("symroof/formula/parse.py", '"nearest": (1, 1), ', '"sqrt": (1, 1)'),
+        Insert("symroof/formula/evaluate.py", '    "nearest": lambda x: _whole(x + Fraction(1, 2), False),\n', '    "sqrt": sqrt,\n'),
+        Insert("symroof/formula/to_sympy.py", '"nearest": lambda x: sympy.floor(x + sympy.Rational(1, 2)), ', '"sqrt": sympy.sqrt'),
+        Insert("symroof/arrays/functions.py", '    "nearest": lambda x: np.floor(x + 0.5),\n', '    "exp": _still(np.exp),\n'),
+    ],
+}  # fmt: skip
+
+OF_THE_CATALOGUE = {
+    "A hardware part": [Insert("specs/hardware/made-up-gpu.yaml", started("hardware", "name: my-device", "name: made-up-gpu"))],
+    "A model": [Insert("specs/models/made-up-1b.yaml", started("model", "name: my-model", "name: made-up-1b\npublished_params: 1100048384"))],
+    "A source of measurements": [Insert("specs/measured/made-up-source.yaml", started("measured", "name: my-measurements", "name: made-up-source"))],
+    "A claim file": [Insert("specs/claims/made-up.yaml", (STARTERS / "claims.yaml").read_text(encoding="utf-8"))],
+    "A theory": [Insert("specs/theories/made-up.yaml", started("theory", "name: my-theory", "name: made-up"))],
+    "A preset": [Insert("specs/presets/made-up-tool.yaml", started("preset", "name: my-preset", "name: made-up-tool"))],
+}
+"""The starter of a model has the dimensions of TinyLlama-1.1B, whose model card counts 1,100,048,384 parameters."""
+
+OF_CHECKPOINTS = {
+    "An architecture family": [
+        Insert(f"{CHECKPOINTS}/dense.py", '    "made_up": Family("MadeUpConfig", sizes(1000, 64, 128, 2, 4, 2), FLOORED, norm={"per_layer": 3}),\n', '    "mistral": Family('),
+    ],
+    "A quantization method": [
+        Insert(
+            f"{CHECKPOINTS}/schemes.py",
+            'def six(fields: Fields) -> dict[str, Any]:\n    """6 bits and nothing beside them."""\n'
+            '    return {"method": "six", "bits": bits(6), "format": "int8"}\n\n\n',
+            "def rows_of_int8(",
+        ),
+        Insert(f"{CHECKPOINTS}/quantization_config.py", ", six", "\nfrom symroof.specs.quantization import"),
+        Insert(f"{CHECKPOINTS}/quantization_config.py", '"six": six, ', '"hqq": hqq'),
+    ],
+    "A precision that is a whole checkpoint": [
+        Insert("symroof/specs/stored.py", '    "w2a16": _integers(2, GROUP),\n', '    "w8a16": _tensors('),
+        Insert("symroof/specs/stored.py", '    "w2a16": "2 bits, a 16-bit scale for 128 weights; 16-bit arithmetic",\n', '    "w8a16": "8-bit'),
+    ],
+    "An architecture of GGUF files": [Insert(f"{CHECKPOINTS}/gguf.py", '"madeup", ', '"llama", "mistral3"')],
+}  # fmt: skip
+
+OF_CLAIMS = {
+    "A slip": [
+        Insert(
+            "symroof/claims/slips/slip_catalogue.py",
+            '    Slip("queries_cached", (Change("queries cached beside keys and values", _times("3/2", *CACHE)),)),\n',
+            '    Slip("k_and_v_factor", (',
+        )
+    ],
+    "A way prose writes a unit or a bound": [Insert("symroof/claims/read/written_units.py", '"gigs": "GB", ', '"sec": "s"')],
+}
+
+OF_REVIEWS = {
+    "A report section": [
+        Insert(
+            "symroof/report/view_pages.py",
+            '"""The cache in pages of paper."""\n\n\n'
+            "def pages(study, subject):\n"
+            '    return {"sheets": -(-int(subject.case.value("peak_kv_cache_bytes")) // 3000), "size": "3 kB"}\n',
+        ),
+        Insert("symroof/report/view.py", ", view_pages", ", view_operators"),
+        Insert("symroof/report/view.py", '    "pages": view_pages.pages,\n', '    "thresholds": view_thresholds'),
+        Insert(
+            REVIEW,
+            '<< f.section("On paper") >>\n<% call f.p() %>The cache fills << pages.sheets >> sheets of << pages.size >>.<% endcall %>\n',
+            '<% if "ledger" in parts %>',
+        ),
+    ],
+    "A picture": [
+        Insert(
+            f"{PICTURES}/two_times.py",
+            '"""TTFT and ITL as two bars."""\n\n'
+            "from symroof.analysis.case_titles import case_title\n"
+            "from symroof.report.pictures.sheet import Picture\n"
+            "from symroof.report.pictures.sheet import sheet\n\n\n"
+            "def picture(study, subject):\n"
+            '    canvas = sheet("Two times", case_title(subject))\n'
+            '    times = [subject.get(name) for name in ("ttft", "itl")]\n'
+            "    for row, time in enumerate(times):\n"
+            "        canvas.line([(20, 100 + 20 * row), (20 + 1000 * float(time.value), 100 + 20 * row)], width=8)\n"
+            '    return Picture("two-times", "Two times", "Two bars.", f"TTFT is {times[0].text()}, ITL {times[1].text()}.", canvas)\n',
+        ),
+        Insert(f"{PICTURES}/picture_kinds.py", '    "two-times": "TTFT beside ITL",\n', '    "ttft": "TTFT against'),
+        Insert("symroof/report/view.py", '"two_times", ', '"pareto", "tornado", "waterfall")'),
+        Insert(REVIEW, '<% if figures.two_times %><< f.figure(figures.two_times, "Two times. " ~ figures.two_times.says) >><% endif %>\n', "<% if figures.regimes %>"),
+    ],
+    "An output format": [
+        Insert("templates/formats/words.j2", (ROOT / "templates/formats/markdown.j2").read_text(encoding="utf-8").replace("### ", "=== ").replace("## ", "== ")),
+        Insert("symroof/report/markup.py", '    "txt": Format("words", "svg", _one_line, _one_line, str),\n', '    "tex": Format('),
+    ],
+}  # fmt: skip
+
+OF_VERDICTS = {
+    "A target": [
+        Insert(
+            f"{INFERENCE}/targets.yaml",
+            "  energy_target: {unit: J, means: limit on the energy of a token, latex: 'E_{\\mathrm{max}}'}\n",
+            "  attention_share: {means:",
+        ),
+        Insert(f"{THEORY}/symbols.py", '"energy": "energy_target", ', '"ttft": "ttft_target"'),
+        Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
+        Insert("symroof/specs/study.py", '    energy: _limit("energy", "2 J") | None = None  # type: ignore[valid-type]\n', '    ttft: _limit("ttft"'),
+        Insert("symroof/cli/options.py", "energy='2 J' (per token), ", "cost='2 USD' (per million"),
+        Insert("templates/verdict.j2", '<% elif name == "energy" %>energy per token', '<% elif name == "cost" %>cost per million tokens'),
+    ],
+    "A condition of the headline": [
+        Insert(
+            "symroof/analysis/constraints.py",
+            '    memory += [Condition("copies", "weight_bytes_per_device", "free_memory")] if answers.case.known("fits") else []\n',
+            "    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name])",
+        ),
+        Insert(
+            REVIEW,
+            'row.condition == "copies" %><< "has" if row.holds else "lacks" >> room for the weights again<% elif ',
+            'row.condition == "memory" %><% if row.holds %>fits',
+        ),
+    ],
+    "A lever of a selection": [Insert("symroof/select/required_changes.py", '"memory_share", ', '"price")\n"""What can be bought, tuned')],
+    "A format of sweeps": [
+        Insert(
+            "symroof/sweep/tabbed.py",
+            '"""A sweep with tabs between its columns."""\n\n'
+            "from symroof.sweep.csv_file import _columns\n\n\n"
+            "def write_tabs(grid, path, told, filled):\n"
+            '    with path.open("w", encoding="utf-8") as stream:\n'
+            '        stream.write("\\t".join([*grid.plan.dims, *grid.plan.quantities]) + "\\n")\n'
+            "        for batch in filled:\n"
+            "            for block, values in batch:\n"
+            '                stream.writelines("\\t".join(row) + "\\n" for row in zip(*_columns(grid, block, values), strict=True))\n',
+        ),
+        Insert("symroof/cli/sweep_command.py", ".tsv, ", ".parquet, .nc or .zarr; without"),
+        Insert("symroof/sweep/write_file.py", '    ".tsv": ("tabbed", "write_tabs", ()),\n', '    ".parquet": ('),
+    ],
+}
+
+OF_THE_COMMAND_LINE = {
+    "A command": [
+        Insert("symroof/cli/main.py", '    "count": "The number of models.",\n', '    "show": "One entry'),
+        Insert(
+            "symroof/cli/count_command.py",
+            "import click\n\n"
+            "from symroof.cli.output import say\n"
+            "from symroof.report.catalogue_tables import KINDS\n\n\n"
+            '@click.command("count")\n'
+            "def command():\n"
+            '    """The number of models."""\n'
+            '    say(str(len(KINDS["models"]())))\n',
+        ),
+    ],
+    "An option of another tool": [Insert("symroof/specs/other_tools.py", '    "--cards": "--tp",\n', '    "--block-size": ')],
+    "A flag of vLLM": [
+        Insert(
+            "symroof/vllm/flags.py",
+            '        Flag("compute-share", SHARE, "share of the peak that is reached"),\n',
+            '        Flag("block-size", COUNT',
+        ),
+        Insert(
+            "symroof/vllm/served_case.py",
+            '    if "compute-share" in line.flags:\n        values["mfu"] = _value(line, "compute-share")\n        _note_flag(line, flags, "compute-share", f"mfu = {float(values[\'mfu\']):g}")\n',
+            "    longest = _longest(line, flags, spec)\n    laid",
+        ),
+    ],
+}
+
+ADDITIONS = OF_THE_THEORY | OF_THE_CATALOGUE | OF_CHECKPOINTS | OF_CLAIMS | OF_REVIEWS | OF_VERDICTS | OF_THE_COMMAND_LINE

@@ -1,0 +1,252 @@
+"""Lists of candidates as people write them, and layouts of devices over plain numbers: every split by hand, every edge of a count, every refusal word by word."""
+
+from dataclasses import replace
+from fractions import Fraction
+from types import SimpleNamespace
+
+import pytest
+
+from symroof.api import Study
+from symroof.errors import InputError
+from symroof.select import candidates
+from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
+from symroof.select.candidates import hint, widened
+from symroof.select.choice import select
+from symroof.select.layouts import LAID_OUT, NO_COUNTS, Counts, degrees_of, device_counts
+
+
+def refused(call, *args, **more):
+    with pytest.raises(InputError) as caught:
+        call(*args, **more)
+    return caught.value.problems[0]
+
+
+# ----------------------------------------------------------------------------------------------------------- lists
+
+
+@pytest.fixture(scope="module")
+def study():
+    return Study(model="llama-3-8b", hardware="h100-sxm", prompt=100)
+
+
+@pytest.mark.parametrize(
+    ("among", "values"),
+    [
+        ({"tp": "1, 2,,4 "}, [1, 2, 4]),
+        ({"tp": 8}, [8]),
+        ({"tp": [1, "2,4"]}, [1, 2, 4]),
+        ({"cached_prefix": "0,10"}, [0, 10]),
+        ({"cached_prefix": "0"}, [0]),
+        ({"batch": range(1, 4)}, [1, 2, 3]),
+        ({" tp ": "1,2"}, [1, 2]),
+    ],
+)
+def test_a_list_of_values(study, among, values):
+    (name,) = (key.strip() for key in among)
+    assert [int(answers.case.value(name)) for answers in widened(study, among).cases] == values
+
+
+@pytest.mark.parametrize(
+    ("among", "names"),
+    [
+        ({"hardware": "h200, h200,h100-sxm"}, ["h200", "h100-sxm"]),
+        ({"hardware": "h20[0]"}, ["h200"]),
+        ({"hardware": "h10?-sxm"}, ["h100-sxm"]),
+        ({"hardware": ["h100-s*", "h100-sxm"]}, ["h100-sxm"]),
+    ],
+)
+def test_a_list_of_devices(study, among, names):
+    """Each once, in the order in which it is named first."""
+    assert [answers.binding.hardware.name for answers in widened(study, among).cases] == names
+
+
+@pytest.mark.parametrize(
+    ("among", "message", "hint_"),
+    [
+        ({"batch": "4,096"}, "'4,096': a comma separates candidates", "write 4096"),
+        ({"batch": "1,02"}, "'1,02': a comma separates candidates", "write 102"),
+        ({"tp": " , "}, "an empty list of candidates", "tp=1,2,4"),
+        ({"weights": []}, "an empty list of candidates", "weights=fp16,fp8"),
+        ({"model": ","}, "an empty list of candidates", "model=llama-3-8b,llama-3-70b"),
+        ({"hardware": ""}, "an empty list of candidates", "hardware=all, or hardware=h100-sxm,h200"),
+        ({"model": "llama-9*"}, "no model of the catalogue is like 'llama-9*'", "`symroof list models`"),
+        ({"gpu": "h200"}, "no such name 'gpu' to choose among", "did you mean 'hardware'?"),
+        ({"accelerator": "h200"}, "no such name 'accelerator' to choose among", "did you mean 'hardware'?"),
+        ({"tpp": "1"}, "no such name 'tpp' to choose among", "did you mean 'tp'?"),
+    ],
+)
+def test_a_list_that_cannot_be_read(study, among, message, hint_):
+    problem = refused(widened, study, among)
+    assert (problem.message, problem.hint) == (message, hint_)
+
+
+def test_how_one_configuration_is_widened():
+    """Narrow weights beside its own, each once."""
+    for weights, listed in (("fp16", "fp16,fp8"), ("fp8", "fp8"), ("int4", "int4,fp8")):
+        made = Study(model="llama-3-8b", hardware="h100-sxm", prompt=100, weights=weights)
+        assert hint(made) == f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={listed}"
+
+
+def test_the_most_configurations_of_one_selection(study, monkeypatch):
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", 6)
+    assert len(widened(study, {"tp": "1,2", "batch": "1,2,3"}).cases) == 6
+    assert "at most 6" in refused(lambda: widened(study, {"tp": "1", "batch": "1,2,3,4,5,6,7"}).cases).message
+
+
+# --------------------------------------------------------------------------------------------------------- layouts
+
+
+@pytest.mark.parametrize(
+    ("among", "counts"),
+    [
+        ({"devices": 8}, Counts((8,))),
+        ({"devices": [8, 4, 8]}, Counts((8, 4))),
+        ({"instance_devices": " 2 ,1"}, Counts((2, 1), False)),
+        ({"devices": "1024"}, Counts((1024,))),
+        ({}, NO_COUNTS),
+    ],
+)
+def test_numbers_of_devices(among, counts):
+    rest, found = device_counts({**among, "model": "x"})
+    assert (rest, found) == ({"model": "x"}, counts)
+    assert counts.word == ("devices" if counts.whole else "instance_devices")
+    assert counts.chosen == (LAID_OUT if counts.whole else tuple(name for name in LAID_OUT if name != "dp"))
+
+
+@pytest.mark.parametrize(
+    ("among", "message", "hint_"),
+    [
+        ({"devices": "0"}, "'0' is not a number of devices", "devices=4,8, at most 1,024"),
+        ({"devices": 1025}, "'1025' is not a number of devices", "devices=4,8, at most 1,024"),
+        ({"instance_devices": "00008"}, None, None),
+        ({"instance_devices": "000008"}, "'000008' is not a number of devices", "instance_devices=4,8, at most 1,024"),
+        ({"devices": "8", "dp": 2}, "dp is what layouts of devices choose", "list devices or dp, not both"),
+        ({"instance_devices": "8", "dp": 2}, None, None),
+        ({"instance_devices": "8", "pp": 2}, "pp is what layouts of devices choose", "list instance_devices or pp, not both"),
+        ({"devices": 1, "instance_devices": 1}, "both devices of all replicas and of one instance are listed", "list devices or instance_devices"),
+    ],
+)
+def test_numbers_that_are_refused(among, message, hint_):
+    if message is None:
+        device_counts(among)
+    else:
+        problem = refused(device_counts, among)
+        assert (problem.message, problem.hint) == (message, hint_)
+
+
+def plain(*, experts=False, apart=True, heads=8, given=None):
+    """A case that permits degrees that share its heads out evenly, or copy them."""
+    values = given or {}
+    case = SimpleNamespace(
+        has=lambda name: {"n_experts": experts, "network_bandwidth": apart}[name],
+        chosen=lambda name: True,
+        permits=lambda n: heads % n == 0 or n % heads == 0,
+        given=values,
+        value=values.__getitem__,
+    )
+    return SimpleNamespace(case=case)
+
+
+def test_degrees_that_are_said_of_a_layout():
+    given = {"tp": Fraction(2), "pp": Fraction(1), "dp": Fraction(1), "prefill_devices": Fraction(1), "attention_dp": Fraction(4)}
+    assert degrees_of(plain(given=given)) == (("tp", 2), ("attention_dp", 4), ("prefill_devices", 1))
+
+
+# ------------------------------------------------------------------------------------------------------------ JSON
+
+
+@pytest.fixture(scope="module")
+def choice():
+    """Two that pass, two that do not, listed batches beside each other."""
+    case = {"model": "llama-3-8b", "prompt": 512, "output": 32, "efficiency": "peak", "chunk": 2048}
+    return select(**case, hardware=["h100-sxm", "l40s"], among={"batch": "4,64"}, targets={"itl": 0.03, "cost": 2})
+
+
+@pytest.mark.parametrize(("most", "lacking"), [(1, 0), (3, 1)])
+def test_which_configurations_are_worked_out(choice, most, lacking):
+    """The first so many, and the nearest misses whose lacks are asked for; of the others what they are compared by."""
+    states = [c.state for c in choice.configurations]
+    failing = [i for i, c in enumerate(choice.configurations) if c.state == "fails" and c.run.missed]
+    assert states.count("passes") >= 1 and len(failing) >= 2, states
+    made = choice_json(choice, most=most, lacking=lacking)
+    for i, (entry, c) in enumerate(zip(made["configurations"], choice.configurations, strict=True)):
+        short = i in failing[:lacking]
+        assert entry["worked_out"] is (i < most or short)
+        assert ("checks" in entry) is entry["worked_out"]
+        if entry["worked_out"]:
+            assert (entry["lacks"] is None) is (i in failing and not short)
+            assert (entry["keeps"] != []) is c.run.passes
+        else:
+            assert {name: row["value"] for name, row in entry["quantities"].items()} == c.run.quick
+        assert (entry["state"], entry["batch"], entry["copies"], entry["batch_chosen"]) == (c.state, c.run.batch, c.run.copies, True)
+    assert made["passing"] == states.count("passes")
+
+
+def test_bests_and_fronts_point_at_their_configurations(choice):
+    made = choice_json(choice, most=0, lacking=0)
+    for what, (name, larger) in {
+        "cost": ("cost_per_mtok", False),
+        "throughput": ("sustained_throughput", True),
+        "inter-token latency": ("sustained_itl", False),
+    }.items():
+        passing = [(c.run.value(name), i) for i, c in enumerate(choice.configurations) if c.state == "passes"]
+        best = (max if larger else min)(value for value, _ in passing)
+        place = made["best"][what]
+        assert float(choice.configurations[place["configuration"]].run.value(name)) == pytest.approx(float(best), rel=1e-12)
+        assert place["values"][name]["value"] == pytest.approx(float(best), rel=1e-12) and list(place["values"]) == [name]
+        assert place["batch"] == choice.configurations[place["configuration"]].run.batch
+    for front in made["fronts"]:
+        assert front["over"] in ("passing", "fitting") and all(
+            respect["better"] == ("larger" if "throughput" in respect["quantity"] else "smaller") for respect in front["respects"]
+        )
+    assert [made["targets"][name] for name in ("itl", "cost")] == [
+        {"value": 0.03, "unit": "s", "metric": "sustained_itl"},
+        {"value": 2, "unit": "USD", "metric": "cost_per_mtok"},
+    ]
+
+
+# ------------------------------------------------------------------------------------------------------- plain entries
+
+
+def flip(low=None, high=None, up=True, value=5):
+    return SimpleNamespace(
+        low=low, high=high, up=up, value=Fraction(value), now=SimpleNamespace(value=Fraction(2), symbol=SimpleNamespace(unit="s")), condition="itl"
+    )
+
+
+@pytest.mark.parametrize(("low", "high", "up", "side"), [(None, None, True, "at_least"), (Fraction(3), Fraction(7), False, "at_most")])
+def test_what_makes_a_configuration_pass_as_an_entry(low, high, up, side):
+    """Both ends of a range where there is one."""
+    lever = SimpleNamespace(name="mbu", now=SimpleNamespace(value=Fraction(1, 2), symbol=SimpleNamespace(unit="")), flip=flip(low, high, up), value=Fraction(5), cures=(("itl", flip(value=4)),), stuck=(), breaks=("ttft",), unsolved=("cost",))  # fmt: skip
+    ends = {"low": 3, "high": 7} if low else {}
+    expected = {
+        "input": "mbu",
+        "now": 0.5,
+        "unit": "",
+        "value": 5,
+        "side": side,
+        **ends,
+        "cures": {"itl": 4},
+        "stuck": {},
+        "unsolved": ["cost"],
+        "breaks": ["ttft"],
+    }
+    assert lever_json(lever) == expected
+    without = SimpleNamespace(**{**vars(lever), "flip": None, "value": None})
+    assert (lever_json(without)["side"], lever_json(without)["value"]) == (None, None)
+
+
+def test_how_far_a_configuration_can_go_as_an_entry():
+    keep = SimpleNamespace(name="mbu", flip=flip(), value=Fraction(1, 4), side="at_least")
+    assert keep_json(keep) == {"input": "mbu", "now": 2, "unit": "s", "value": 0.25, "side": "at_least", "breaks": "itl"}
+
+
+@pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
+def test_a_condition_as_an_entry(limit, share):
+    check = SimpleNamespace(metric=SimpleNamespace(name="itl", as_json=lambda: {"value": 1, "unit": "s"}), limit=limit, met=True, slack=Fraction(3))
+    assert check_json(check) == {"value": 1, "unit": "s", "metric": "itl", "limit": limit, "met": True, "slack": 3, "share": share}
+
+
+def test_one_configuration_alone_has_its_targets(choice):
+    alone = choice_json(replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0)
+    assert {name: target["metric"] for name, target in alone["targets"].items()} == {"itl": "sustained_itl", "cost": "cost_per_mtok"}

@@ -1,0 +1,43 @@
+"""The order in which a selection stands, against servers that are simulated step by step in each layout of the same devices."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from symroof.select.choice import select
+from tools.simulation import SERVERS
+
+TARGETS = {"ttft": "2 s", "itl": "50 ms"}
+CASES = {
+    "llama-3.1-8b": {"hardware": "h100-sxm", "prompt": 2048, "output": 300, "among": {"devices": 4}},
+    "deepseek-v3": {"hardware": "h200", "prompt": 2048, "output": 100, "weights": "fp8", "price": "4 USD/hour", "among": {"instance_devices": 8}},
+}
+SAME = 1.01
+"""Two layouts whose simulated rates are nearer than that may change places."""
+
+
+def simulated(c):
+    """Tokens per second of all copies, counted of servers under load for five turns of every slot."""
+    answers = c.run.answers
+    server = SERVERS[answers.case.theory.assumptions["scheduling"]](SimpleNamespace(first=answers), grain=64)
+    return c.run.copies * server.run(turns=2, warm=5).throughput
+
+
+@pytest.fixture(scope="module", params=CASES)
+def ordered(request):
+    choice = select(model=request.param, **CASES[request.param], targets=TARGETS, efficiency="peak")
+    return [(c, simulated(c)) for c in choice.passing]
+
+
+def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of(ordered):
+    """All of them have the same devices, so that the cheapest token is that of the most tokens per second."""
+    counted = [rate for _, rate in ordered]
+    assert len(ordered) > 3 and max(counted) > 1.3 * min(counted)
+    assert all(first * SAME > later for i, first in enumerate(counted) for later in counted[i + 1 :])
+    for c, rate in ordered:
+        assert float(c.run.value("sustained_throughput") * c.run.copies) == pytest.approx(rate, rel=0.01), c.label
+
+
+def test_layouts_of_every_kind_are_among_them(ordered):
+    degrees = {(int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp"))) for case in (c.run.answers.case for c, _ in ordered)}
+    assert {(4, 1, 1), (2, 1, 2), (1, 1, 4)} <= degrees or {(8, 1, 1), (4, 2, 1), (2, 4, 1), (1, 8, 1)} <= degrees
