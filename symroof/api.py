@@ -57,11 +57,11 @@ class Study(core.Study):
         from symroof.specs.own_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.sweep_quantities import columns
+        from symroof.sweep.sweep_quantities import formula_columns
 
         single = isinstance(quantities, str) or is_sympy(quantities)
         wanted = [quantities] if single else quantities
-        study, formulas = copy(self), columns(over, self.declared)
+        study, formulas = copy(self), formula_columns(over, self.declared)
         for name, formula in formulas.items():
             study.define(name, formula, unit_of(formula, study.declared), text(formula))
         axes = axes_of(((name, values) for name, values in over.items() if name not in formulas), own=self.declared)
@@ -305,11 +305,11 @@ def quantities() -> Table:
     >>> quantities()["kv_bytes_per_token"]["definition"]
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
     """
-    from symroof.analysis.expressions import defined
+    from symroof.analysis.expressions import definition_in_sympy
 
     case, listed = Study().first, _table("quantities")
     definitions = {row["name"]: row["definition"] for row in listed}
-    return Table([{**row, "definition": defined(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
+    return Table([{**row, "definition": definition_in_sympy(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
 
 
 def thresholds() -> Table:

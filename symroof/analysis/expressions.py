@@ -29,12 +29,12 @@ def in_sympy(tree: Tree, bound_case: BoundCase) -> Any:
     if bound_case.memo.in_sympy is None:
         bound_case.memo.in_sympy = expressions(bound_case.case.theory.own)
     try:
-        return bound_case.memo.in_sympy(changes_put_in(tree, bound_case))
+        return bound_case.memo.in_sympy(with_changes_substituted(tree, bound_case))
     except NotGiven as error:  # a part of it has no derivative
         raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
-def changes_put_in(tree: Tree, bound_case: BoundCase) -> Tree:
+def with_changes_substituted(tree: Tree, bound_case: BoundCase) -> Tree:
     """A formula whose quantities at changed inputs are replaced by their definitions, down to where the change stands."""
     if not any(isinstance(node, At) for node in walk(tree)):
         return tree
@@ -47,17 +47,17 @@ def changes_put_in(tree: Tree, bound_case: BoundCase) -> Tree:
     return inline(tree, formula)
 
 
-def defined(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
+def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
     """The expression of a quantity: over inputs, or its definitions put in so many times."""
     if depth is None:
         return in_sympy(bound_case.case.expanded(Name(name)), bound_case)
     tree: Tree = Name(name)
     for _ in range(depth):
-        tree = _opened_once(changes_put_in(tree, bound_case), bound_case)
+        tree = _substituted_once(with_changes_substituted(tree, bound_case), bound_case)
     return in_sympy(tree, bound_case)
 
 
-def _opened_once(tree: Tree, bound_case: BoundCase) -> Tree:
+def _substituted_once(tree: Tree, bound_case: BoundCase) -> Tree:
     """A formula with the definition of each of its names; a name that stands for a number remains."""
 
     def formula(name: str) -> Tree:

@@ -20,7 +20,7 @@ from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, name
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Solved
-from symroof.solver.symbolic import apart, together
+from symroof.solver.symbolic import join_signs, split_signs
 from symroof.theory.symbols import INPUTS, base_name
 
 
@@ -69,13 +69,13 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
         assert branch.closed_form is not None, "answers without numbers are closed"
         trees = [condition.tree for condition in branch.conditions]
         signed |= dict.fromkeys(signed_names((branch.closed_form, *trees), unknown, bound_case))
-        form, *held = (apart(tree, signed) for tree in (branch.closed_form, *trees))
+        form, *held = (split_signs(tree, signed) for tree in (branch.closed_form, *trees))
         root = _Root.of(form, held, unknown)
         forms.append(form)
         conditions.append([*_exists(branch.closed_form, bound_case), *map(root.put_into, held)])
 
     def relation(tree: Tree) -> Any:
-        return expression(together(tree, signed), bound_case)
+        return expression(join_signs(tree, signed), bound_case)
 
     written = [(relation(form), sympy.And(*filter(_open, map(relation, held)))) for form, held in zip(forms, conditions, strict=True)]
     pieces = list(written)

@@ -325,9 +325,9 @@ class Study:
         >>> study.sympy("itl").xreplace(study.values()) == study.exact("itl")
         True
         """
-        from symroof.analysis.expressions import defined
+        from symroof.analysis.expressions import definition_in_sympy
 
-        return defined(known(name, self.declared), self.first, depth)
+        return definition_in_sympy(known(name, self.declared), self.first, depth)
 
     def symbol(self, name: str) -> Any:
         """The SymPy symbol of a name, as it stands in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.

@@ -102,15 +102,15 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
     return [*_load_check(bound_case), *checks]
 
 
-def unjudged(bound_case: BoundCase) -> dict[str, str]:
+def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
 
     >>> from symroof.analysis.study import Study
-    >>> unjudged(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
+    >>> unknown_targets(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
     {'price': 'needs price'}
     """
     case = bound_case.case
-    unknown = [name for name in bound_case.targets if metric_of(name, case) is None and not endless(name, case)]
+    unknown = [name for name in bound_case.targets if metric_of(name, case) is None and not waits_without_end(name, case)]
     return {name: bound_case.why_unknown(metrics_of(name, case)[0]) for name in unknown}
 
 
@@ -151,7 +151,7 @@ def slots_warning(bound_case: BoundCase) -> list[str]:
     return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT does not include: with it the target is missed"]
 
 
-def endless(target: str, case: Case) -> bool:
+def waits_without_end(target: str, case: Case) -> bool:
     """Whether the metric of a target has no value because a queue only grows."""
     if target != "ttft" or not queues(case):
         return False
@@ -164,7 +164,7 @@ def endless(target: str, case: Case) -> bool:
     return False
 
 
-LANES = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budget)"
+PREFILL_LOAD = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budget)"
 """The load of those that read the prompts, at the requests that decode at the arrival rate and the budget of the case: that of the wait in a TTFT."""
 
 
@@ -173,9 +173,9 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     load = bound_case.get(LOAD) if queues(bound_case.case) else None
     if load is None:
         return []
-    if Fraction(load.value) < 1 and endless("ttft", bound_case.case):
+    if Fraction(load.value) < 1 and waits_without_end("ttft", bound_case.case):
         with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
-            load = bound_case.formula(parse(LANES), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
+            load = bound_case.formula(parse(PREFILL_LOAD), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 
@@ -230,10 +230,10 @@ BY_MEASUREMENT = "expected by measured efficiencies of"
 EXPECTED = "{} {} engines; the range holds 80 % of measurements"
 
 
-def standing_basis(efficiency: str | None, engine: str | None) -> str:
+def default_basis(efficiency: str | None, engine: str | None) -> str:
     """What times rest on where no case has efficiencies of its own.
 
-    >>> standing_basis("measured", "vllm")
+    >>> default_basis("measured", "vllm")
     'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
     """
     return EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
@@ -248,7 +248,7 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
         for check in target_checks(bound_case)
         if check.met is not True
     ]
-    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unjudged(bound_case).items()]
+    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unknown_targets(bound_case).items()]
 
 
 def splits_evenly(bound_case: BoundCase, group: int) -> bool:
@@ -264,7 +264,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
         warnings.append(memory_warning(bound_case))
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_apart(bound_case), *_wide_arithmetic(bound_case)]
+    warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_of_requests(bound_case), *_wide_arithmetic(bound_case)]
     achieved = [(share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := bound_case.case.value("tp")) > 1 and not splits_evenly(bound_case, int(tp)) and (heads := bound_case.get("n_heads")) is not None:
@@ -329,7 +329,7 @@ def published_mismatch(bound_case: BoundCase) -> str | None:
     return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(Fraction(model.published_params), 'parameter')}"
 
 
-def kinds_apart(bound_case: BoundCase) -> list[str]:
+def kinds_of_requests(bound_case: BoundCase) -> list[str]:
     """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
     limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
     mean, *kinds = (bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))

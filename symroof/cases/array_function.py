@@ -46,7 +46,7 @@ class Output:
         try:
             value = values.value(self.name)
             if np.isnan(value).any():
-                value = values.with_care().value(self.name)
+                value = values.with_zero_products().value(self.name)
         except NoValue:
             value = np.nan
         if self.truth:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from symroof.cases.input_formulas import without_value
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first, values_at_peak
-from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, NotWorkedOut, Result, Value, bare
+from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, RangeNotFound, Result, Value, plain_value
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
@@ -328,7 +328,7 @@ class BoundCase(Recall):
     def json_with_bound(self, name: str) -> dict[str, Any]:
         """A quantity for programs with its bound at 100 % of peak beside it, where it is another."""
         bound = self.peak_bound(name)
-        return self.result(name).as_json() | ({"bound": bare(bound.value)} if bound else {})
+        return self.result(name).as_json() | ({"bound": plain_value(bound.value)} if bound else {})
 
     def _unflagged(self, name: str) -> Result:
         symbol = self.case.theory.symbol(name)
@@ -443,7 +443,7 @@ class BoundCase(Recall):
 
 
 def _without_range(error: NoValue) -> str:
-    return NO_RANGE if isinstance(error, NotWorkedOut) else NOT_EVERYWHERE
+    return NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
 
 
 def _product(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:

@@ -22,14 +22,14 @@ CLOSE = Fraction(1, 10**25)
 
 
 @dataclass
-class Walk:
-    """The walk along one unknown's axis; with ``bare`` its branches are places alone, without closed forms and conditions."""
+class AxisWalk:
+    """The walk along one unknown's axis; with ``roots_only`` its branches are places alone, without closed forms and conditions."""
 
     x: str
     evaluate: Evaluate
     low: Fraction = Fraction(0)
     high: Fraction | None = None
-    bare: bool = False
+    roots_only: bool = False
     _numbers: dict[Tree, Fraction] = field(default_factory=dict)
     _quotients: dict[Tree, tuple[Polynomial, Polynomial]] = field(default_factory=dict)
 
@@ -80,7 +80,7 @@ class Walk:
 
     def _edge_branch(self, region: Region) -> Branch:
         """The crossing at a region's beginning: in closed form, where the arms that change there meet in one."""
-        edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.bare else None
+        edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.roots_only else None
         for branch in self.region_branches(edge) if edge else ():
             if branch.value is not None and _same(branch.value, region.low):
                 held = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
@@ -149,13 +149,13 @@ class Walk:
             return []
         roots = [root for root in positive_roots(numbers, region.low, region.high) if value(under, root)]
         roots = sorted({*roots, *(end for end in self._own_ends(region) if value(numbers, end) == 0 and value(under, end))})
-        if self.bare:
+        if self.roots_only:
             return [Branch(None, (), root) for root in roots]
         if max(over) - min(over) > 2:
             return [self._branch(None, region, root, root) for root in roots]
         branches = []
         for form in closed_forms(over, lambda tree: sign(self._number(tree))):
-            candidate = self._candidate(form.whole(form.spoken))
+            candidate = self._candidate(form.expand(form.abbreviated))
             root = next((r for r in roots if candidate is not None and _same(r, candidate)), None)
             branches.append(self._branch(form, region, root, root or candidate))
         return branches
@@ -173,10 +173,10 @@ class Walk:
             conditions += [Condition(tree, self._holds(tree, point)) for tree in (*region.conditions, *inside)]
         if form is None:
             return Branch(None, tuple(conditions), root)
-        return Branch(form.whole(form.spoken), tuple(conditions), root, form.spoken, form.named)
+        return Branch(form.expand(form.abbreviated), tuple(conditions), root, form.abbreviated, form.named)
 
     def _condition(self, form: Form, spoken: Compare) -> Condition:
-        whole = Compare(spoken.operator, form.whole(spoken.left), form.whole(spoken.right))
+        whole = Compare(spoken.operator, form.expand(spoken.left), form.expand(spoken.right))
         return Condition(whole, self._holds(whole, None), spoken)
 
     def _candidate(self, form: Tree) -> Fraction | None:

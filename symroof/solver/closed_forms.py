@@ -19,11 +19,11 @@ LONGEST_INLINE = 20
 class Form:
     """A root in closed form with the conditions of its existence, in coefficients that may have names."""
 
-    spoken: Tree
+    abbreviated: Tree
     conditions: tuple[Compare, ...]
     named: tuple[tuple[str, Tree], ...] = ()
 
-    def whole(self, tree: Tree) -> Tree:
+    def expand(self, tree: Tree) -> Tree:
         """A tree of this form with the coefficients written out."""
         return substitute(tree, dict(self.named)) if self.named else tree
 
@@ -72,7 +72,7 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
         return [_linear(p[1], p[0], sign)]
     if set(p) == {0, 2}:
         inside = _linear(p[2], p[0], sign)
-        return [Form(build.call("sqrt", inside.spoken), inside.conditions)]
+        return [Form(build.call("sqrt", inside.abbreviated), inside.conditions)]
     if set(p) == {0, 1, 2}:
         return _quadratic(p, sign)
     return []

@@ -24,7 +24,7 @@ Search: TypeAlias = Generator[Points, Sequence[float], T]
 """A part of a search: it asks for the difference at points, and is sent what :data:`Rough` gives."""
 
 
-def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
+def search_together(searches: Iterable[Search[T]]) -> Search[list[T]]:
     """Several searches as one: what they ask for in the same turn is looked at together."""
     running = list(searches)
     results: dict[int, T] = {}
@@ -47,7 +47,7 @@ def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
     return [results[i] for i in range(len(running))]
 
 
-def answered(search: Search[T], rough: Rough | None) -> T:
+def run_search(search: Search[T], rough: Rough | None) -> T:
     """The result of a search; without rough values it is sent that floats show nothing."""
     sent: Any = None
     while True:

@@ -68,7 +68,7 @@ def _isolated(p: Numbers) -> list[Fraction]:
         if value(p, a) == 0:
             roots.append(a)
         if value(p, a) * value(p, b) < 0:
-            roots.append(bisect(p, a, b))
+            roots.append(bracketed_root(p, a, b))
     return roots
 
 
@@ -133,7 +133,7 @@ def _bits(x: Fraction) -> int:
     return x.numerator.bit_length() - x.denominator.bit_length()
 
 
-def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
+def bracketed_root(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
     """A root between two points of different sign: halved until Newton's steps lead into the bracket, and back where they do not."""
     below = _falls_below(p)
     rising, newton = below(low), NARROW

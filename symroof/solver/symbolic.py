@@ -19,30 +19,30 @@ from symroof.solver.rational import NotRational, Polynomial, factored, rational,
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
 
-def apart(tree: Tree, signed: Iterable[str]) -> Tree:
+def split_signs(tree: Tree, signed: Iterable[str]) -> Tree:
     """A formula in which each signed name is how far it lies above zero, less how far below."""
     return substitute(tree, {name: build.sub(Name(_above(name)), Name(_below(name))) for name in signed})
 
 
-def together(tree: Tree, signed: Iterable[str]) -> Tree:
+def join_signs(tree: Tree, signed: Iterable[str]) -> Tree:
     """The same in the names again: what holds for every two numbers holds for the name and zero."""
     return substitute(tree, {part: whole for name in signed for part, whole in ((_above(name), Name(name)), (_below(name), ZERO))})
 
 
-def crossing_together(crossing: Crossing, signed: Iterable[str]) -> Crossing:
+def join_signs_of_crossing(crossing: Crossing, signed: Iterable[str]) -> Crossing:
     """A crossing without numbers in the names again."""
     signed = tuple(signed)
 
     def relation(tree: Compare) -> Compare:
-        return Compare(tree.operator, together(tree.left, signed), together(tree.right, signed))
+        return Compare(tree.operator, join_signs(tree.left, signed), join_signs(tree.right, signed))
 
     def condition(each: Condition) -> Condition:
-        return replace(each, tree=relation(each.tree), spoken=relation(each.spoken) if each.spoken else None)
+        return replace(each, tree=relation(each.tree), abbreviated=relation(each.abbreviated) if each.abbreviated else None)
 
     def branch(each: Branch) -> Branch:
-        form, spoken = (together(tree, signed) if tree is not None else None for tree in (each.closed_form, each.spoken))
-        named = tuple((name, together(tree, signed)) for name, tree in each.named)
-        return replace(each, closed_form=form, spoken=spoken, named=named, conditions=tuple(map(condition, each.conditions)))
+        form, spoken = (join_signs(tree, signed) if tree is not None else None for tree in (each.closed_form, each.abbreviated))
+        named = tuple((name, join_signs(tree, signed)) for name, tree in each.named)
+        return replace(each, closed_form=form, abbreviated=spoken, named=named, conditions=tuple(map(condition, each.conditions)))
 
     return replace(crossing, branches=tuple(map(branch, crossing.branches))) if signed else crossing
 
@@ -189,22 +189,22 @@ def vanishes(tree: Tree) -> bool:
 def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
     """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(_whole(form, condition), None, condition) for condition in form.conditions)
-    return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, form.spoken, form.named)
+    return Branch(form.expand(form.abbreviated), (*own, *(Condition(tree, None) for tree in held)), None, form.abbreviated, form.named)
 
 
 def _whole(form: Form, condition: Compare) -> Compare:
     """A condition with the coefficients written out, whose names say nothing of their sign."""
-    return Compare(condition.operator, form.whole(condition.left), form.whole(condition.right))
+    return Compare(condition.operator, form.expand(condition.left), form.expand(condition.right))
 
 
-def bound(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:
+def solve_inequality(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:
     """A condition solved for a symbol, where it is linear in it; and what has to hold for that side of it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(bound(parse("a*mem_bandwidth - b*context*peak_flops > 0"), "context")[0])
+    >>> text(solve_inequality(parse("a*mem_bandwidth - b*context*peak_flops > 0"), "context")[0])
     'context < a*mem_bandwidth/(b*peak_flops)'
-    >>> [text(part) for part in bound(parse("p + (q - r)*context > 0"), "context")]
+    >>> [text(part) for part in solve_inequality(parse("p + (q - r)*context > 0"), "context")]
     ['context < p/(r - q)', 'r - q > 0']
     """
     left = build.sub(condition.left, condition.right)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from symroof.sweep.grid_blocks import Array, Block, Filled, Grid
+from symroof.sweep.grid_blocks import Array, Filled, Grid, GridBlock
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
@@ -20,7 +20,7 @@ def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Fil
                 stream.writelines(f"{','.join(row)}\n" for row in zip(*_columns(grid, block, values), strict=True))
 
 
-def _columns(grid: Grid, block: Block, values: Mapping[str, Array]) -> Iterator[Iterable[str]]:
+def _columns(grid: Grid, block: GridBlock, values: Mapping[str, Array]) -> Iterator[Iterable[str]]:
     """A block's columns; what stands in many rows is written down once."""
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
         yield itertools.repeat(_text(axis.array[place].item()), block.points)

@@ -62,7 +62,7 @@ def inputs(plan: Plan) -> dict[str, Any]:
     moved = set(plan.dims)
     each = [
         {name: _entry(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
-        for case, lacking in zip(plan.cases, plan.lacking, strict=True)
+        for case, lacking in zip(plan.cases, plan.missing, strict=True)
     ]
     return {name: _over(plan, [entries.get(name) for entries in each]) for name in dict.fromkeys(name for entries in each for name in entries)}
 
@@ -73,15 +73,15 @@ def _entry(entry: Input) -> dict[str, Any]:
 
 def _over(plan: Plan, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
     """One entry where all cases say the same; else one for each combination of the labels along which they differ."""
-    apart = _apart(plan, entries)
+    apart = _distinct_entries(plan, entries)
     if len(apart) == 1 and entries[0] is not None:
         return entries[0]
     return {"over": list(apart[0][0]), "cases": [{"when": when, **entry} for when, entry in apart if entry is not None]}
 
 
-def _apart(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
+def _distinct_entries(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
     """What the cases say, once for each combination of the labels along which they differ."""
-    apart = plan.apart(entries)
+    apart = plan.axes_that_differ(entries)
     distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
     for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), entries, strict=True):
         when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
@@ -92,18 +92,18 @@ def _apart(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     """Everything that limits the use of its numbers."""
     lines = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
-    lines += [*plan.notes, *without(plan)]
+    lines += [*plan.notes, *missing_values(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
         lines += [*case.warnings, *([published] if published else [])]
     return list(dict.fromkeys(lines))
 
 
-def without(plan: Plan) -> list[str]:
+def missing_values(plan: Plan) -> list[str]:
     """What has no value for some of the labels: the first of them, how many more, and why."""
     lines = []
     for name in plan.quantities:
-        lack = [(when, why) for when, why in _apart(plan, [lacking.get(name) for lacking in plan.without]) if why is not None]
+        lack = [(when, why) for when, why in _distinct_entries(plan, [lacking.get(name) for lacking in plan.missing_anywhere]) if why is not None]
         if lack:
             when, why = lack[0]
             where = f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}" if when else " anywhere"

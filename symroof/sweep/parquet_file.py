@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from symroof.sweep.axes import Axis
-from symroof.sweep.grid_blocks import Array, Block, Filled, Grid
+from symroof.sweep.grid_blocks import Array, Filled, Grid, GridBlock
 from symroof.sweep.metadata import axis_attributes, variable_attributes
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
@@ -37,11 +37,11 @@ def _type(variable: Variable) -> pa.DataType:
     return pa.bool_() if variable.kind == TRUTH else pa.dictionary(pa.int8(), pa.string())
 
 
-def _rows(grid: Grid, batch: list[tuple[Block, dict[str, Array]]]) -> pa.Table:
+def _rows(grid: Grid, batch: list[tuple[GridBlock, dict[str, Array]]]) -> pa.Table:
     return pa.concat_tables([_table(grid, block, values) for block, values in batch]).combine_chunks()
 
 
-def _table(grid: Grid, block: Block, values: dict[str, Array]) -> pa.Table:
+def _table(grid: Grid, block: GridBlock, values: dict[str, Array]) -> pa.Table:
     """The rows of one block."""
     columns: dict[str, Any] = {}
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):

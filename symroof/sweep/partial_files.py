@@ -29,7 +29,7 @@ SOURCES = {
 """The digests of a plan, and how a resumed sweep reports the first that differs."""
 
 
-class Parts:
+class PartsFolder:
     """The folder of parts of one file; it is removed with the last part.
 
     A part is a NumPy archive: the count of points that do not fit, then every quantity's values of one batch of blocks, and which part of which sweep
@@ -135,7 +135,7 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def alone(goal: Path) -> Iterator[None]:
+def locked(goal: Path) -> Iterator[None]:
     """Lock a file for this process, and clear up what killed sweeps left in its folder: all but their finished parts.
 
     Raises:
@@ -143,7 +143,7 @@ def alone(goal: Path) -> Iterator[None]:
         OSError: its folder cannot be written.
     """
     for lock in remove_abandoned(goal.parent, LOCK):
-        killed = Parts(lock.with_name(lock.name.removeprefix(PREFIX).removesuffix(LOCK)))
+        killed = PartsFolder(lock.with_name(lock.name.removeprefix(PREFIX).removesuffix(LOCK)))
         if not killed.finished:
             killed.close()
     path = goal.parent / f"{PREFIX}{goal.name}{LOCK}"

@@ -11,9 +11,9 @@ from pathlib import Path
 from symroof.analysis.tracking import Track, untracked
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import Destination, destination, open_stream, replace
-from symroof.sweep.grid_blocks import BLOCK, Array, Block, Grid
+from symroof.sweep.grid_blocks import BLOCK, Array, Grid, GridBlock
 from symroof.sweep.metadata import attributes, warnings
-from symroof.sweep.partial_files import Parts, alone, remove
+from symroof.sweep.partial_files import PartsFolder, locked, remove
 from symroof.sweep.plan import Plan
 
 FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -49,9 +49,9 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: 
     module, function, packages = FORMATS[ending]
     require(str(path), *packages)
     writer = getattr(import_module(f"symroof.sweep.{module}"), function)
-    grid, parts = Grid(plan, most), Parts(goal.file)
+    grid, parts = Grid(plan, most), PartsFolder(goal.file)
     try:
-        with alone(parts.goal), _tidy(parts):
+        with locked(parts.goal), _cleaned_up(parts):
             parts.open({**plan.digests, "block": str(most)} if len(grid) > 1 or resume else {}, len(grid), resume)
             return _written(grid, parts, goal, writer, track)
     except OSError as error:
@@ -62,7 +62,7 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: 
 
 
 @contextmanager
-def _tidy(parts: Parts) -> Iterator[None]:
+def _cleaned_up(parts: PartsFolder) -> Iterator[None]:
     """However it ends, only finished parts stay."""
     try:
         yield
@@ -74,12 +74,12 @@ def _tidy(parts: Parts) -> Iterator[None]:
                 parts.close()
 
 
-def _left(parts: Parts, blocks: int) -> str:
+def _left(parts: PartsFolder, blocks: int) -> str:
     """The parts that an unfinished sweep leaves behind."""
     return f"{parts.finished:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.finished else ""
 
 
-def _written(grid: Grid, parts: Parts, goal: Destination, writer: Callable[..., None], track: Track) -> list[str]:
+def _written(grid: Grid, parts: PartsFolder, goal: Destination, writer: Callable[..., None], track: Track) -> list[str]:
     """Every batch computed, put together and moved to its place."""
     memory: list[Values] = []
     unfit = _computed(grid, parts, memory, track)
@@ -89,7 +89,7 @@ def _written(grid: Grid, parts: Parts, goal: Destination, writer: Callable[..., 
     return warnings(grid.plan, unfit)
 
 
-def _computed(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> int:
+def _computed(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track) -> int:
     """Every batch saved in its part, a single one left in memory; returns how many points do not fit."""
     unfit = 0
     for number, blocks in enumerate(track(grid, "sweeping")):
@@ -105,7 +105,7 @@ def _computed(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> i
     return unfit
 
 
-def _batches(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> Iterator[list[tuple[Block, Values]]]:
+def _batches(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track) -> Iterator[list[tuple[GridBlock, Values]]]:
     """The batches in order, each block with its values."""
     names = [variable.name for variable in grid.variables]
     for number, blocks in enumerate(track(grid, "writing")):
@@ -147,7 +147,7 @@ def _destination(path: Path, ending: str) -> Destination:
     return goal
 
 
-def _move(parts: Parts, goal: Destination) -> None:
+def _move(parts: PartsFolder, goal: Destination) -> None:
     """The new over the old, in one step for a file; an old store makes room and comes back if the new one cannot take its place."""
     if goal.stream:
         with parts.whole.open("rb") as source, open_stream(goal) as stream:
@@ -160,7 +160,7 @@ def _move(parts: Parts, goal: Destination) -> None:
         replace(parts.whole, goal.file)
 
 
-def _move_folder(parts: Parts, store: Path) -> None:
+def _move_folder(parts: PartsFolder, store: Path) -> None:
     try:
         if store.exists():
             store.rename(parts.previous)

@@ -5,9 +5,9 @@ from itertools import product
 
 import pytest
 
-from symroof.analysis.corners import at_corners, by_closed_form, crossings_in, gone_to, spread
-from symroof.analysis.numeric_equation import Posed
-from symroof.analysis.solution import ABOVE, BELOW, trees
+from symroof.analysis.corners import at_corners, by_closed_form, crossing_spread, crossings_in, side_beyond
+from symroof.analysis.numeric_equation import NumericEquation
+from symroof.analysis.solution import ABOVE, BELOW, formula_trees
 from symroof.analysis.solve import solve
 from symroof.api import Study
 from symroof.formula.evaluate import evaluate
@@ -39,14 +39,14 @@ def alone(case, spans):
 )
 def test_crossings_at_corners_are_those_of_studies_without_ranges(equation, unknown):
     solution = solve(equation, ranged(CHUNKED, EFFICIENCIES), unknown)
-    assert trees(solution).crossing.searched
+    assert formula_trees(solution).crossing.searched
     expected = [solve(equation, answers, unknown).values for answers in alone(CHUNKED, EFFICIENCIES)]
     together = at_corners(solution)
     assert [len(values) for values in together] == [len(values) for values in expected]
     for here, there in zip(together, expected, strict=True):
         assert all(abs(a - b) <= abs(b) / 10**17 for a, b in zip(here, there, strict=True))
     firsts = [values[0] for values in together if values]
-    assert spread(solution) == ((min(firsts), max(firsts), len(firsts) == 4) if firsts else (None, None, True))
+    assert crossing_spread(solution) == ((min(firsts), max(firsts), len(firsts) == 4) if firsts else (None, None, True))
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_corners_that_need_a_scan_are_scanned_together(monkeypatch):
     """In the middle of the ranges all steps of a response are of one kind and there is a closed form; at two corners they are of both."""
     case = {name: value for name, value in WINDOWED.items() if name not in LOAD}
     answers, at_ends = ranged(case, LOAD), alone(case, LOAD)
-    scanned = counted(monkeypatch, Posed, "scanned_in")
+    scanned = counted(monkeypatch, NumericEquation, "crossings_by_scan")
     for i, unknown in enumerate(("mem_bandwidth", "peak_flops")):
         solution = solve("sustained_itl = itl_target", answers, unknown)
         assert solution.method == "closed_form"
@@ -127,8 +127,8 @@ def test_corners_by_hand(label):
     for values, numbers in zip(corners, expected, strict=True):
         assert list(values) == list(map(Fraction, numbers))
     firsts = [values[0] for values in corners if values]
-    assert spread(solution) == ((min(firsts), max(firsts), len(firsts) == len(corners)) if firsts else (None, None, True))
-    assert gone_to(solution, solution.value) == gone
+    assert crossing_spread(solution) == ((min(firsts), max(firsts), len(firsts) == len(corners)) if firsts else (None, None, True))
+    assert side_beyond(solution, solution.value) == gone
 
 
 def test_crossings_of_one_solution_are_looked_for_once():

@@ -14,9 +14,9 @@ from symroof.errors import InputError
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
 from symroof.select.configuration import Configuration, Run, targets_of
-from symroof.select.required_changes import _enough
+from symroof.select.required_changes import _sufficient
 from symroof.select.screening import CLOSE
-from symroof.select.selection import BESTS, FRONTS, ORDERS, Choice, _best, _complete, _fits, _fronts, _order, _place, misses
+from symroof.select.selection import BESTS, FRONTS, ORDERS, Selection, _best, _check_complete, _fits, _fronts, _order, _sort_key, nearest_misses
 from symroof.theory.symbols import TARGET_SYMBOLS
 
 
@@ -198,7 +198,7 @@ def test_the_order_of_configurations(by):
     elsewhere = [SimpleNamespace(state="fails", run=Ranked(passes=False, **{name: 50}), runs=(Ranked(**{name: v}), Ranked(**{name: v + 1}))) for v in values]
     missed = [SimpleNamespace(state="fails", run=Ranked(passes=False, worst=w), runs=()) for w in (5, 2)]
     listed = [*missed, *elsewhere, unpriced, *passing]
-    ranked = sorted(listed, key=lambda c: _place(c, by))
+    ranked = sorted(listed, key=lambda c: _sort_key(c, by))
     order = sorted(range(3), key=lambda i: -values[i] if larger else values[i])
     assert ranked == [*(passing[i] for i in order), unpriced, *(elsewhere[i] for i in order), missed[1], missed[0]]
 
@@ -240,7 +240,7 @@ def configuration(hardware="h100", price=True, given=(), state="passes", decodin
 
 
 def hints(configurations, order="rate", targets=("itl",)):
-    return Choice(None, tuple(configurations), order, dict.fromkeys(targets, Fraction(1))).hints
+    return Selection(None, tuple(configurations), order, dict.fromkeys(targets, Fraction(1))).hints
 
 
 @pytest.mark.parametrize("count", [1, 6, 7, 9])
@@ -290,7 +290,7 @@ def test_steps_full_of_prompts_before_the_batch_is_full(decoding, batch, more, r
 
 def test_misses_are_those_that_fail_a_condition():
     listed = [configuration(state=state, missed=missed) for state in ("passes", "in part", "fails", "unknown") for missed in ((), ("itl",))]
-    assert misses(SimpleNamespace(configurations=listed)) == [listed[3], listed[5]]
+    assert nearest_misses(SimpleNamespace(configurations=listed)) == [listed[3], listed[5]]
 
 
 def test_what_a_configuration_competes_with():
@@ -318,9 +318,9 @@ def test_a_batch_that_is_not_chosen_is_the_largest_of_its_window(found, batch, j
     """Of isolated requests: where no batch is too large, or none passes, it stays at one."""
     monkeypatch.setattr(configurations, "window", lambda answers: found)
     study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=64, **({"batch": batch} if batch else {}))
-    made = configurations._judged(study.first, False, None)
+    made = configurations._evaluated(study.first, False, None)
     assert (made.run.batch, made.chosen, made.window) == (judged_at, batch is not None, found)
-    assert configurations._judged(study.first, True, None).window is None
+    assert configurations._evaluated(study.first, True, None).window is None
     assert (made.largest is None) is (found is None or found.most is None)
 
 
@@ -350,7 +350,7 @@ def test_a_crossing_that_is_a_hair_short_is_taken_a_hair_further(up, met):
 
     case = SimpleNamespace(changed=lambda inputs: inputs["x"])
     flip = SimpleNamespace(name="x", value=value, up=up)
-    found = _enough([SimpleNamespace(holds=lambda case: True), SimpleNamespace(holds=holds)], case, flip)
+    found = _sufficient([SimpleNamespace(holds=lambda case: True), SimpleNamespace(holds=holds)], case, flip)
     assert holds(found) and abs(found - value) == (0 if met == "at" else value / 10**20)
 
 
@@ -369,10 +369,10 @@ def test_what_there_is_to_choose_from(case, missing):
     """A memory stands for a device, a number of parameters for a model."""
     if missing:
         with pytest.raises(InputError) as refused:
-            _complete(Study(**case))
+            _check_complete(Study(**case))
         assert [problem.message for problem in refused.value.problems] == missing
     else:
-        _complete(Study(**case))
+        _check_complete(Study(**case))
 
 
 def test_a_choice_in_a_notebook():
@@ -382,12 +382,12 @@ def test_a_choice_in_a_notebook():
         known = {name: SimpleNamespace(text=lambda text=text: text) for name, text in values.items()}
         return SimpleNamespace(label=label, state=state, run=SimpleNamespace(batch=batch, result=known.get))
 
-    choice = Choice(None, (one("a", 1234, "passes", itl="5 ms", ttft="1 s"), one("b", 2, "fails", itl="6 ms")), "rate", {})
+    choice = Selection(None, (one("a", 1234, "passes", itl="5 ms", ttft="1 s"), one("b", 2, "fails", itl="6 ms")), "rate", {})
     html = choice._repr_html_()
     cells = re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", html, re.DOTALL)
     assert cells == ["configuration", "state", "batch", "ttft", "itl", "a", "passes", "1,234", "1 s", "5 ms", "b", "fails", "2", "", "6 ms"]
     assert repr(choice) == "<Selection: 1 of 2 pass, first a>"
-    assert repr(Choice(None, choice.configurations[1:], "rate", {})) == "<Selection: 0 of 1 pass>"
+    assert repr(Selection(None, choice.configurations[1:], "rate", {})) == "<Selection: 0 of 1 pass>"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.select.candidates import MOST_DEVICES, Counts, _layouts, device_counts
-from symroof.select.selection import _place, select
+from symroof.select.candidates import MOST_DEVICES, DeviceCounts, _layouts, device_counts
+from symroof.select.selection import _sort_key, select
 from symroof.select.selection_json import configuration_json
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "batch": 40}
@@ -31,15 +31,15 @@ def test_the_order_of_states_is_before_the_nearness_of_the_miss():
     in_part, failing = ([SimpleNamespace(state=state, runs=(), run=SimpleNamespace(passes=False, worst=worst)) for worst in (0, 7)] for state in STATES)
     priceless, dear_too, open_ = ([unknown(worst, *why) for worst in (0, 7)] for why in ((NO_PRICE,), (NO_PRICE, ("itl",)), (NO_PRICE | {"ttft"},)))
     listed = [passing, elsewhere, *in_part, *priceless, *failing, *open_]
-    assert [_place(c, "cost") for c in dear_too] == [_place(c, "cost") for c in open_]
+    assert [_sort_key(c, "cost") for c in dear_too] == [_sort_key(c, "cost") for c in open_]
     for by in ("cost", "throughput"):
-        places = [_place(configuration, by) for configuration in listed]
+        places = [_sort_key(configuration, by) for configuration in listed]
         assert places == sorted(places) and len(set(places)) == len(places)
     cheap, dear = (SimpleNamespace(state="passes", runs=(r,), run=r) for r in (SimpleNamespace(passes=True, rank=lambda _, v=v: Fraction(v)) for v in (1, 2)))
     unpriced = SimpleNamespace(passes=True, rank=lambda _: None)
     without = SimpleNamespace(state="passes", runs=(unpriced,), run=unpriced)
-    assert _place(cheap, "cost") < _place(dear, "cost") < _place(without, "cost") < _place(elsewhere, "cost")
-    assert _place(dear, "throughput") < _place(cheap, "throughput")
+    assert _sort_key(cheap, "cost") < _sort_key(dear, "cost") < _sort_key(without, "cost") < _sort_key(elsewhere, "cost")
+    assert _sort_key(dear, "throughput") < _sort_key(cheap, "throughput")
 
 
 @pytest.mark.parametrize(("factor", "state"), [(1 - 1e-6, "fails"), (1 - 1e-12, "fails"), (1 + 1e-12, "passes"), (1 + 1e-6, "passes")])
@@ -77,7 +77,7 @@ def test_the_worst_of_isolated_requests_is_the_metric_that_takes_most_of_its_lim
 
 @pytest.mark.parametrize(("text", "counts"), [("1", (1,)), ("4,8", (4, 8)), ("8,8, 2", (8, 2)), (str(MOST_DEVICES), (MOST_DEVICES,))])
 def test_numbers_of_devices_as_they_are_listed(text, counts):
-    assert device_counts({"devices": text, "model": ["a"]}) == ({"model": ["a"]}, Counts(counts))
+    assert device_counts({"devices": text, "model": ["a"]}) == ({"model": ["a"]}, DeviceCounts(counts))
 
 
 @pytest.mark.parametrize("text", ["0", "-1", str(MOST_DEVICES + 1), "٣", "1.5", "100000", "four"])

@@ -16,7 +16,7 @@ import pytest
 from symroof.formula.evaluate import NoValue
 from symroof.select import batch_window, headroom, range_screening
 from symroof.select.batch_window import window
-from symroof.select.screening import Screened
+from symroof.select.screening import Screening
 
 MOST = 60
 
@@ -57,7 +57,7 @@ class Bounds:
     def at(self, corner):
         return [end for end in (self.lows[corner], self.highs[corner]) if end is not None]
 
-    def solved(self, unknown, answers):
+    def solution(self, unknown, answers):
         return SimpleNamespace(values=self.at(0), condition=self)
 
 
@@ -156,7 +156,7 @@ def test_whether_a_batch_beside_a_window_passes_too(window, low, high, reaches):
 @pytest.mark.parametrize("screenings", [[(9, 1), (5, 2), (7, 3)], [(9, 1), (0, 1)], [(9, 8), (5, 1)], [(4, 4)], [(5, 1), (5, 3)]])
 def test_the_window_of_screened_corners(screenings, monkeypatch):
     """From the largest of the least to the least of the largest, and what stops that corner."""
-    made = [Screened(most, least, None, 1, (f"c{i}",)) for i, (most, least) in enumerate(screenings)]
+    made = [Screening(most, least, None, 1, (f"c{i}",)) for i, (most, least) in enumerate(screenings)]
     monkeypatch.setattr(batch_window, "_screened", lambda answers: made)
     most, least = min(most for most, _ in screenings), max(least for _, least in screenings)
     found = window(None)
@@ -212,7 +212,7 @@ def screening_of(one):
     load = RATE / (server.bears * batch * (copies if borne else 1))
     most = most if borne and load < 1 else 0
     shares = {"itl": server.slope * batch / LIMIT, "load": load}
-    return Screened(
+    return Screening(
         most, server.least, copies if borne else None, batch, ("itl",) if server.slope < 2 else ("memory",), shares, {batch: {"itl": server.slope * batch}}
     )
 
@@ -220,7 +220,7 @@ def screening_of(one):
 @pytest.fixture
 def screen(monkeypatch):
     monkeypatch.setattr(range_screening, "screened", lambda cases: [screening_of(one) for one in cases])
-    return lambda cases: range_screening.screened_over_ranges(cases, lambda one, **changes: replace(one, **changes))
+    return lambda cases: range_screening.screen_ranges(cases, lambda one, **changes: replace(one, **changes))
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -302,7 +302,7 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
     """Two lines, limits from just met at the start to hundreds of times beyond: whole numbers exactly, others to a millionth."""
     for first, second in itertools.product((start, start + 1, 3.5 * start, 4 * start, 40 * start, 900.25 * start), repeat=2):
         limits, metrics = {"m": ("a", 2.0 * first + 3), "n": ("b", 5.0 * second)}, {"m": lambda x, b: 2 * x + 3, "n": lambda x, b: 5 * x}
-        last = headroom.each_bears(bearing(monkeypatch, limits, metrics, start=start, counted=counted), ["x"])[0]
+        last = headroom.headrooms(bearing(monkeypatch, limits, metrics, start=start, counted=counted), ["x"])[0]
         reached = min(first, second)
         if counted:
             whole = math.floor(reached)
@@ -315,44 +315,44 @@ def test_the_last_value_that_passes_and_what_breaks_behind_it(counted, start, mo
 
 def test_a_small_value_is_followed_to_as_many_digits_as_a_large_one(monkeypatch):
     for start in (Fraction(1, 1000), 10**9):
-        last = headroom.each_bears(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), ["x"])[0]
+        last = headroom.headrooms(bearing(monkeypatch, {"m": ("a", float(37 * start))}, {"m": lambda x, b: x}, start=float(start), counted=False), ["x"])[0]
         assert 37 * start * (1 - Fraction(2, 10**6)) <= last.value <= 37 * start * (1 + Fraction(1, 10**9))
 
 
 def test_what_misses_at_the_start_bears_nothing(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 4.9)}, {"m": lambda x, b: x}, start=5, counted=False)
-    assert headroom.each_bears(run, ["x"])[0] is None
-    assert headroom.each_bears(bearing(monkeypatch, {"m": ("a", 5.0)}, {"m": lambda x, b: x}, start=5, counted=False), ["x"])[0].value == pytest.approx(
+    assert headroom.headrooms(run, ["x"])[0] is None
+    assert headroom.headrooms(bearing(monkeypatch, {"m": ("a", 5.0)}, {"m": lambda x, b: x}, start=5, counted=False), ["x"])[0].value == pytest.approx(
         5, rel=2e-6
     )
-    assert headroom.each_bears(bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False, missed=("itl",)), ["x"])[0] is None
+    assert headroom.headrooms(bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False, missed=("itl",)), ["x"])[0] is None
     unknown = bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: x}, start=5, counted=False)
-    assert headroom.each_bears(unknown, ["y"])[0] is None
+    assert headroom.headrooms(unknown, ["y"])[0] is None
 
 
 def test_a_missed_price_is_no_condition(monkeypatch):
     limits, metrics = {"m": ("cost", 1.0), "n": ("itl", 30.0)}, {"m": lambda x, b: x, "n": lambda x, b: x}
-    assert headroom.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True, missed=("cost",)), ["x"])[0] == headroom.Bears("x", 30, ("itl",))
+    assert headroom.headrooms(bearing(monkeypatch, limits, metrics, start=5, counted=True, missed=("cost",)), ["x"])[0] == headroom.Headroom("x", 30, ("itl",))
 
 
 def test_a_load_that_breaks_is_what_is_named(monkeypatch):
     limits = {"m": ("itl", 20.0), "load": ("load", 40.0), "n": ("cost", 20.0)}
     metrics = {"m": lambda x, b: x, "load": lambda x, b: 2 * x, "n": lambda x, b: 2 * x - 20}
-    assert headroom.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == headroom.Bears("x", 20, ("load",))
+    assert headroom.headrooms(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == headroom.Headroom("x", 20, ("load",))
     limits["load"] = ("load", 50.0)
     limits["n"] = ("cost", 20.5)
-    assert headroom.each_bears(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == headroom.Bears("x", 20, ("itl", "cost"))
+    assert headroom.headrooms(bearing(monkeypatch, limits, metrics, start=5, counted=True), ["x"])[0] == headroom.Headroom("x", 20, ("itl", "cost"))
 
 
 @pytest.mark.parametrize(("end", "value", "breaks"), [(4095, 4095 * 3, ("a",)), (4096, 4096 * 3, ()), (5000, 4096 * 3, ())])
 def test_an_input_is_followed_to_four_thousand_times_its_value(end, value, breaks, monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 3.0 * end)}, {"m": lambda x, b: x}, start=3, counted=True)
-    assert headroom.each_bears(run, ["x"])[0] == headroom.Bears("x", value, breaks)
+    assert headroom.headrooms(run, ["x"])[0] == headroom.Headroom("x", value, breaks)
 
 
 def test_a_value_that_is_none_breaks_its_condition(monkeypatch):
     run = bearing(monkeypatch, {"m": ("a", 9.0)}, {"m": lambda x, b: math.nan if x > 17 else 1.0}, start=5, counted=True)
-    assert headroom.each_bears(run, ["x"])[0] == headroom.Bears("x", 17, ("a",))
+    assert headroom.headrooms(run, ["x"])[0] == headroom.Headroom("x", 17, ("a",))
 
 
 @pytest.mark.parametrize("solved", [True, False])
@@ -373,13 +373,13 @@ def test_fewer_requests_decode_where_fewer_fit_or_meet_their_target(solved, monk
         return step(x, batch) <= 30 and x * batch <= 130
 
     by_walk = next(x for x in range(2, 500) if not passes(x + 1))
-    assert headroom.each_bears(run, ["x"])[0].value == by_walk == (28 if solved else 12)
+    assert headroom.headrooms(run, ["x"])[0].value == by_walk == (28 if solved else 12)
 
 
 def test_at_least_one_request_decodes_whether_it_fits_or_not(monkeypatch):
     """120/x of them fit, none beyond 120: the work of one is what ends it at 130."""
     run = bearing(monkeypatch, {"work": ("cost", 130.0)}, {"work": lambda x, b: x * b}, start=2, counted=True, batch=9, capacity=lambda x: 120 / x)
-    assert headroom.each_bears(run, ["x"])[0] == headroom.Bears("x", 130, ("cost",))
+    assert headroom.headrooms(run, ["x"])[0] == headroom.Headroom("x", 130, ("cost",))
 
 
 @pytest.mark.parametrize(("needed", "slots"), [*((needed, 1) for needed in range(1, 9)), (3, 5), (1, 8)])

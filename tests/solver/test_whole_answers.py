@@ -10,7 +10,7 @@ from symroof.formula.text import text
 from symroof.solver.crossing import crossing
 from symroof.solver.joint_search import Gap
 from symroof.solver.result import Solved
-from symroof.solver.scan import STRIDE, Axis, _settled
+from symroof.solver.scan import STRIDE, ScanAxis, _grid_values
 from symroof.solver.symbolic import symbolic
 
 
@@ -104,8 +104,8 @@ def test_where_floats_show_nothing_one_point_in_eight_is_looked_at_and_the_last(
         return point - last + Fraction(1, 2)
 
     points = [Fraction(n) for n in range(last + 1)]
-    axis = Axis(tuple(points), tuple(map(float, points)), tuple(range(len(points))))
-    settled = _settled(Gap(exact, True, thorough=False), axis, [float("nan")] * len(points))
+    axis = ScanAxis(tuple(points), tuple(map(float, points)), tuple(range(len(points))))
+    settled = _grid_values(Gap(exact, True, thorough=False), axis, [float("nan")] * len(points))
     near = set(range((last - 1) // STRIDE * STRIDE, last + 1))
     assert set(looked_at) == {*range(0, last, STRIDE), *near} and len(looked_at) == len(set(looked_at))
     assert [point for point, _ in settled] == sorted(looked_at)
