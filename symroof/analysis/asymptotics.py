@@ -49,7 +49,7 @@ LONGEST = 240
 
 
 class FormulaView:
-    """What stands in a derivation as one formula."""
+    """A formula in a derivation."""
 
     _tree: Tree
     _own: Declarations

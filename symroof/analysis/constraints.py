@@ -39,7 +39,7 @@ class Constraint:
         return (self.metric,) if self.name == LOAD else (self.metric, self.limit)
 
     def inputs(self, case: Case) -> set[str]:
-        """The inputs that a side is worked out from; ``tp`` too where it is one, and so stands in no formula until it may be another."""
+        """The inputs that a side is computed from; ``tp`` too where it is one, and so is in no formula until it may be another."""
         free = {"tp"}.intersection(case.freed({"tp"}).used(*self.sides))
         return free.union(case.used(*self.sides))
 

@@ -59,7 +59,7 @@ class Derivation:
 
     @property
     def search(self) -> Search | None:
-        """How the value is worked out where no formula gives it.
+        """How the value is computed where no formula gives it.
 
         >>> from symroof.analysis.study import Study
         >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
@@ -189,7 +189,7 @@ class Derivation:
 
     @cached_property
     def binding_arms(self) -> tuple[str, ...]:
-        """The arms of maxima that the value stands on: the compute or the memory time of a step."""
+        """The arms of maxima that determine the value: the compute or the memory time of a step."""
         return binding_arms(self.name, self.bound_case) if self.result else ()
 
     def as_json(self) -> dict[str, Any]:

@@ -60,7 +60,7 @@ class Substituted:
 class DerivationStep:
     """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
 
-    ``search`` says how the value is worked out where no formula gives it; the formula is then the name alone.
+    ``search`` says how the value is computed where no formula gives it; the formula is then the name alone.
     """
 
     symbol: Symbol
@@ -116,12 +116,12 @@ def _with_values(tree: Tree, bound_case: BoundCase, put: dict[str, RenderedValue
 
 
 def is_number(tree: Tree) -> bool:
-    """Whether a formula speaks of no name."""
+    """Whether a formula contains no name."""
     return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
 
 
 def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
-    """A name's value as it stands in a substituted line; the name itself where it is not known."""
+    """A name's value as written in a substituted line; the name itself where it is not known."""
     theory = bound_case.case.theory
     if name == STEP_INDEX.name:
         return RenderedValue.name(name, STEP_INDEX.latex)
@@ -161,7 +161,7 @@ def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
 
 
 def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
-    """A value as it stands in a formula."""
+    """A value as written in a formula."""
     if not isinstance(value, Fraction):
         return RenderedValue(str(value), rf"\text{{{value}}}", words(str(value)))
     if symbol.unit in ("", "token", "request", "device") or symbol.counted:

@@ -115,7 +115,7 @@ def _slip(name: str, *sides: BoundCase) -> str:
 
 
 def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[Difference]:
-    """The change of a formula: the tools' terms one by one where they stand on one formula, else all at once."""
+    """The change of a formula: the tools' terms one by one where they share one formula, else all at once."""
     one, other = _parts(name, a), _parts(name, b)
     if one is None or other is None or not (one.terms or other.terms):
         yield Difference("definition", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))

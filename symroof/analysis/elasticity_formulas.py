@@ -146,7 +146,7 @@ class ElasticityFormula:
         return shortest(written, self.bound_case) if len(text(written)) <= WORTH_SHORTENING else written
 
     def _summed(self, tree: Tree) -> Tree:
-        """Sums that a quantity is the name of, by that name: its terms may stand among others."""
+        """Sums that a quantity is the name of, by that name: its terms may be among others."""
         summed = rebuild(tree, self._summed)
         if isinstance(summed, Add):
             for name, terms in self._sums.items():
@@ -164,7 +164,7 @@ class ElasticityFormula:
 
     @cached_property
     def _arm_names(self) -> dict[Tree, str]:
-        """The named arms of maxima on the way, as they stand here when opened."""
+        """The named arms of maxima on the way, as they are here when inlined."""
         theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.ancestry(self.name)))
         named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))

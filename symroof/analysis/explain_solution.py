@@ -102,7 +102,7 @@ def _beyond(last: Fraction, solution: Solution) -> str:
 
 
 def _own_value(solution: Solution) -> str:
-    """The remark that the case itself has more arrivals than any that the answer speaks of: its queue grows."""
+    """The remark that the case itself has more arrivals than any that the answer is about: its queue grows."""
     if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.bound_case.case.given or not overloaded(solution.bound_case):
         return ""
     return f"; at the {with_unit(solution.bound_case.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
@@ -166,7 +166,7 @@ def _growth(solution: Solution) -> str:
 
 
 def _flag(side: Tree, solution: Solution) -> str:
-    """The flag beside a latency or rate of a case that does not fit."""
+    """The flag of a latency or rate of a case that does not fit."""
     theory = solution.bound_case.case.theory
     timed = any(theory.timed(name) for name in names(side))
     return " (does not fit)" if timed and solution.bound_case.does_not_fit else ""

@@ -35,7 +35,7 @@ def in_sympy(tree: Tree, bound_case: BoundCase) -> Any:
 
 
 def with_changes_substituted(tree: Tree, bound_case: BoundCase) -> Tree:
-    """A formula whose quantities at changed inputs are replaced by their definitions, down to where the change stands."""
+    """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches."""
     if not any(isinstance(node, At) for node in walk(tree)):
         return tree
     case = bound_case.case
@@ -48,7 +48,7 @@ def with_changes_substituted(tree: Tree, bound_case: BoundCase) -> Tree:
 
 
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
-    """The expression of a quantity: over inputs, or its definitions put in so many times."""
+    """The expression of a quantity: over inputs, or its definitions substituted so many times."""
     if depth is None:
         return in_sympy(bound_case.case.expanded(Name(name)), bound_case)
     tree: Tree = Name(name)
@@ -58,7 +58,7 @@ def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = No
 
 
 def _substituted_once(tree: Tree, bound_case: BoundCase) -> Tree:
-    """A formula with the definition of each of its names; a name that stands for a number remains."""
+    """A formula with the definition of each of its names; a name of a number remains."""
 
     def formula(name: str) -> Tree:
         stands = bound_case.case.explains(name)
@@ -68,7 +68,7 @@ def _substituted_once(tree: Tree, bound_case: BoundCase) -> Tree:
 
 
 class Values(dict[Any, Any]):
-    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and worked out when it is: ``xreplace`` puts it in.
+    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and computed when it is: ``xreplace`` substitutes it.
 
     >>> import sympy
     >>> from symroof.analysis.study import Study

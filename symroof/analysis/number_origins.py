@@ -36,7 +36,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Origin:
-    """What gives the number: a preset as a whole, or choices; neither where the case gives it as it stands."""
+    """What gives the number: a preset as a whole, or choices; neither where the case gives it unchanged."""
 
     value: Fraction
     preset: str = ""
@@ -48,7 +48,7 @@ class Origin:
         if self.preset:
             return f"preset {self.preset}"
         named = (f"{change_label(change)}{f' ({tool})' if tool else ''}" for change, tool in zip(self.changes, self.tools, strict=True))
-        return " and ".join(named) or "the case as it stands"
+        return " and ".join(named) or "the case as it is"
 
     def as_json(self) -> dict[str, Any]:
         choices = [{**change_json(change), "tool": tool or None} for change, tool in zip(self.changes, self.tools, strict=True)]
@@ -60,7 +60,7 @@ class Origins:
     """All explanations of one number.
 
     Attributes:
-        derived: the quantity as the case stands.
+        derived: the quantity as the case is.
         explanations: the presets that give the number, then the smallest sets of choices that do.
         tried: how many presets and sets were tried; a number with few digits is met by chance.
         values: what they give, each value once.

@@ -1,4 +1,4 @@
-"""An equation posed with numbers: its crossings in a case, and in other cases whose ranged inputs stand elsewhere."""
+"""An equation posed with numbers: its crossings in a case, and in other cases with other values of the ranged inputs."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class NumericEquation:
 
     def _at_points(self, difference: Tree, case: Case, evaluate: Evaluate, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
         """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
-        equation does not exist: beyond the load that a queue can bear."""
+        equation does not exist: beyond the load at which a queue is stable."""
         if self._searched:
             return partial(self._gap, case)
         asked = list(demands)

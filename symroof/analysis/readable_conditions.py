@@ -34,7 +34,7 @@ def times_compared(unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[
     parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
     for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
         if not (theory.depends(name, unknown) or theory.depends(name, "context")):
-            continue  # it stands in the answer by its name
+            continue  # the answer contains it by its name
         shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
         for tree in shapes:
             times.setdefault(inlined(tree, unknown, bound_case, symbolic=symbolic), tree)

@@ -365,7 +365,7 @@ def _restored(
     solved: Solved, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, moves: bool,
     bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], solve_again: Any, explain: Any, over_ranges: Any,
 ) -> Solution:  # fmt: skip
-    """A solution as it was pickled or copied, whatever was worked out in its case left to be worked out again."""
+    """A solution as it was pickled or copied, whatever was computed in its case left to be computed again."""
     bound_case = bound_case.at(bound_case.case.changed(numbers)) if numbers else bound_case
     return Solution(solved, unknown, kind, bound_case.without_values(free), solve_again, threshold, missing, moves, explain, over_ranges)
 
@@ -376,6 +376,6 @@ def formula_trees(solution: Solution) -> Solved:
 
 
 def readable_condition(condition: Condition, solution: Solution) -> Compare:
-    """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
+    """A condition in the shortest names: in coefficients, or as the times whose formulas are its two sides."""
     tree, times = condition.abbreviated or condition.tree, solution._times
     return Compare(tree.operator, times.get(tree.left, tree.left), times.get(tree.right, tree.right))

@@ -232,7 +232,7 @@ class InSympy:
 
     @property
     def symbolic(self) -> bool:
-        """Whether the answer is in symbols, an input being missing for one in numbers: nothing stands in it that is not an input or a quantity."""
+        """Whether the answer is in symbols, an input being missing for one in numbers: it contains nothing but inputs and quantities."""
         return self.missing is not None
 
     @property
@@ -249,7 +249,7 @@ class InSympy:
         """The answer as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none, and :attr:`why_numeric` says why.
 
         In a case it is the form that holds there, and ``solution.sympy.xreplace(study.values())`` is :attr:`value`. Without numbers it has every
-        candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is put in.
+        candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is substituted.
 
         >>> import symroof as sr
         >>> from symroof.symbols import batch, context, kv_cache_bytes, weight_bytes
@@ -299,7 +299,7 @@ class InSympy:
 
     @cached_property
     def where(self) -> dict[Any, Any]:
-        """Symbol -> expression in inputs, for every derived quantity in the closed forms, the conditions and the limits: one ``xreplace`` closes.
+        """Symbol -> expression in inputs, for every derived quantity in the closed forms, the conditions and the limits: one ``xreplace`` substitutes them all.
 
         >>> import symroof as sr
         >>> list(sr.solve("kv_cache_bytes = 1 GB", for_="batch").where.items())

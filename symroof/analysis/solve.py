@@ -47,7 +47,7 @@ def _single(thing: Any) -> Any:
     """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
     if isinstance(thing, (list, tuple, set)):
         if len(thing) != 1:
-            raise InputError(Problem("equation", f"{len(thing)} at once: one equation is solved for one unknown", hint="solve one, and put the answer in"))
+            raise InputError(Problem("equation", f"{len(thing)} at once: one equation is solved for one unknown", hint="solve one, then substitute the answer"))
         return next(iter(thing))
     return thing
 

@@ -51,7 +51,7 @@ class Flip:
     """A value of one input at which one condition changes.
 
     Attributes:
-        now: the input as it is; a range stands at its middle.
+        now: the input as it is; a range is at its middle.
         holds: whether the condition holds from there on.
         crossing: where the metric equals its limit; where only whole numbers have a meaning, the first past the change.
         value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
@@ -60,7 +60,7 @@ class Flip:
         turns: the next values away from now at which the condition changes back, and over again, as far as they are followed.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
-        spread: its least and largest value over the ranges, and whether it exists at every corner: worked out when first asked for.
+        spread: its least and largest value over the ranges, and whether it exists at every corner: computed when first asked for.
         beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.corners.side_beyond` has it.
     """
 
@@ -145,7 +145,7 @@ class Flip:
 
 
 def flips(bound_case: BoundCase, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None, waits: bool = False) -> tuple[Flip, ...]:
-    """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, stand last.
+    """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, come last.
 
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
     searched for where that is asked for: :meth:`Constraint.solution`.
@@ -175,7 +175,7 @@ def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
 
 
 def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
-    """The uncertain inputs with a value now that a side of the condition is worked out from."""
+    """The uncertain inputs with a value now that a side of the condition is computed from."""
     case = bound_case.case
     used = condition.inputs(case)
     return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]

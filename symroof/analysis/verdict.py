@@ -23,7 +23,7 @@ from symroof.theory.mixes import OF_THE_MIX
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
-"""The metric each target is held against: latencies of a server under load, the price of the whole group, and of the fleet."""
+"""The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
@@ -61,7 +61,7 @@ class TargetCheck:
 
 
 def metric_of(target: str, case: Case) -> str | None:
-    """The metric that a target is held against here; None where it has no value, as the wait of a queue that only grows.
+    """The metric that a target is compared with here; None where it has no value, as the wait of a queue that only grows.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
@@ -72,13 +72,13 @@ def metric_of(target: str, case: Case) -> str | None:
 
 
 def metrics_of(target: str, case: Case) -> tuple[str, ...]:
-    """The metrics that a target may be held against here; of several the first that has a value."""
+    """The metrics that a target may be compared with here; of several the first that has a value."""
     metric = (TARGET_METRICS[target],)
     return metric if under_load(case) else ISOLATED_METRICS.get(target, metric)
 
 
 def under_load(case: Case) -> bool:
-    """Whether targets are held against a server under load: the length of the responses is known, and they have decode steps."""
+    """Whether targets are compared with a server under load: the length of the responses is known, and they have decode steps."""
     if case.theory.assumptions["targets_under"] != "load" or not case.chosen("output"):
         return False
     return case.known("response_steps") and bool(case.value("response_steps") > 0)
@@ -126,11 +126,11 @@ def _reach(metric: Result, bound_case: BoundCase) -> tuple[Fraction, float | Fra
 
 
 MEMORY, LOAD = "memory", "load"
-"""The conditions beside the targets: that it fits, and that requests are served as fast as they come."""
+"""The constraints besides the targets: that it fits, and that requests are served as fast as they come."""
 
 
 FROM_ARRIVAL = "queued_ttft"
-"""The time to first token with the estimated wait for a slot; targets are held against the one without."""
+"""The time to first token with the estimated wait for a slot; targets are compared with the one without."""
 
 
 def late_from_arrival(bound_case: BoundCase) -> bool:
@@ -209,7 +209,7 @@ def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
 
 
 def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
-    """What the times of several cases rest on, each once; a theory of one's own alone has none."""
+    """What the times of several cases rest on, each once; a user-defined theory alone has none."""
     return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.theory_only))
 
 
@@ -307,7 +307,7 @@ def memory_warning(bound_case: BoundCase) -> str:
 
 
 def memory_needed(bound_case: BoundCase) -> str:
-    """The memory that the fullest device needs, of the memory it may use."""
+    """The memory that the most loaded device needs, of the memory it may use."""
     needed, usable = bound_case.result("memory_bytes_per_device"), bound_case.result("usable_memory_per_device")
     count = devices(bound_case)
     who = f"the fullest of {count} devices needs" if count > 1 else "needs"

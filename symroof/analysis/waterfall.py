@@ -19,7 +19,7 @@ from symroof.theory.theory import UnknownName
 from symroof.units import format_quantity, significant
 
 HEADER = ("", "", "effect", "factor", "value")
-"""What stands above the rows of a waterfall."""
+"""The header of the rows of a waterfall."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
 
     Each difference is applied to the case that the ones before it made, so a later one works on what they left. The last case is
     the second, and the effects add up to the difference exactly. From a preset to a case without one the way is the one there, gone
-    backwards: a tool's terms are of its own formula, and beside another they would count twice.
+    backwards: a tool's terms are part of its own formula, and in another they would count twice.
 
     Raises:
         InputError: no such quantity, one side has no value of it, it is no number.

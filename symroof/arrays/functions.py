@@ -23,7 +23,7 @@ WHOLE_IN_FLOATS = 2.0**52
 """Below it a quotient of whole numbers never rounds to a whole number that it is not."""
 NOWHERE = -1
 TOGETHER = 2**16
-"""Terms of a sum, of all points, that are worked out at once where it is taken term by term."""
+"""Terms of a sum, of all points, that are computed at once where it is taken term by term."""
 
 
 class ArrayContext(Protocol):
@@ -31,7 +31,7 @@ class ArrayContext(Protocol):
 
     Attributes:
         axes: how many axes its arrays have.
-        zero_products: whether a product is looked at for factors that are zero beside some without a value.
+        zero_products: whether a product is looked at for factors that are zero next to some without a value.
     """
 
     axes: int
@@ -151,7 +151,7 @@ def largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *arms: tuple[
 
 
 def of_largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]) -> Any:
-    """Of pairs (key, value) the value whose key is largest; a tie goes to the first. What is chosen nowhere is not worked out."""
+    """Of pairs (key, value) the value whose key is largest; a tie goes to the first. What is chosen nowhere is not computed."""
     keys = [key for key, _ in pairs]
     _refuse_polynomials(*keys)
     stacked = np.stack(np.broadcast_arrays(*(np.asarray(key, dtype=float) for key in keys)))

@@ -42,7 +42,7 @@ class Steps:
     cuts: tuple[Any, ...]
     pieces: tuple[Coefficients, ...]
 
-    __array_ufunc__ = None  # an array beside it leaves the operation to this class
+    __array_ufunc__ = None  # a NumPy array operand leaves the operation to this class
 
     @classmethod
     def index(cls, first: Any, last: Any) -> Steps:

@@ -1,4 +1,4 @@
-"""The names of a case over arrays: each worked out once when a formula asks for it, like :class:`symroof.theory.case.Case` over exact numbers."""
+"""The names of a case over arrays: each computed once when a formula asks for it, like :class:`symroof.theory.case.Case` over exact numbers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Formulas:
         return made
 
     def named(self, name: str, keys: frozenset[str]) -> Callable[[Arrays], Any]:
-        """How the value of a moving name is worked out."""
+        """How the value of a moving name is computed."""
         made = self._named.get((name, keys))
         if made is None:
             made = self._named[name, keys] = self._plan(name, keys)
@@ -185,7 +185,7 @@ class Arrays:
         return self if self.zero_products else Arrays(self.formulas, self.inputs, depth=self.depth, zero_products=True)
 
     def exact_where(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
-        """The result with the exact value of a node in every doubtful place; each different point of what moves it is worked out once."""
+        """The result with the exact value of a node in every doubtful place; each different point of what moves it is computed once."""
         if not np.any(doubt):
             return result
         inputs = {

@@ -59,7 +59,7 @@ class Compiled:
     """A function of arrays that broadcast against each other, as NumPy's own do; :func:`compile` makes it. It can be pickled.
 
     Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
-    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` beside.
+    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` as well.
 
     Attributes:
         symbols: the quantities computed, in the order of the results.
@@ -104,7 +104,7 @@ class Compiled:
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """The texts that the codes of an output stand for, for each output that is a label.
+        """The texts that the codes of an output encode, for each output that is a label.
 
         >>> from symroof import compile
         >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
@@ -191,10 +191,10 @@ class Compiled:
             return [output.of(values) for output in self.results]
 
     def _check_values(self) -> None:
-        """Whether every output has a value somewhere, by a look where the case stands.
+        """Whether every output has a value somewhere, evaluated at the values of the case.
 
         Raises:
-            InputError: an input is missing, or something is divided by zero wherever the inputs stand.
+            InputError: an input is missing, or something is divided by zero whatever the inputs are.
         """
         known = {name: float(self.case.value(name)) if self.case.known(name) else 1.0 for name in self.inputs}
         values = Arrays(self._formulas, {name: np.array([x]) for name, x in known.items()})

@@ -170,7 +170,7 @@ class BoundCase(Recall):
         return self.with_changes(chosen_device=load_device(device))
 
     def check(self, values: Mapping[str, Fraction], source: str) -> None:
-        """Check that a request may have these values beside those of the case.
+        """Check that a request may have these values together with those of the case.
 
         Raises:
             InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
@@ -266,7 +266,7 @@ class BoundCase(Recall):
         return value
 
     def peak_bound(self, name: str) -> Result | None:
-        """A latency, rate or cost with every efficiency at the peak, which none can beat; None of anything else, or where it stands there.
+        """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there.
 
         >>> from symroof.analysis.study import Study
         >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
@@ -326,7 +326,7 @@ class BoundCase(Recall):
         return "" if bound is None else bound.text() if flagged else bound.plain()
 
     def json_with_bound(self, name: str) -> dict[str, Any]:
-        """A quantity for programs with its bound at 100 % of peak beside it, where it is another."""
+        """A quantity for programs with its bound at 100 % of peak, where that differs."""
         bound = self.peak_bound(name)
         return self.result(name).as_json() | ({"bound": plain_value(bound.value)} if bound else {})
 
@@ -373,12 +373,12 @@ class BoundCase(Recall):
 
     @property
     def theory_only(self) -> bool:
-        """Whether the case is of a theory of the user's own alone, without a model or a device."""
+        """Whether the case is of a user-defined theory alone, without a model or a device."""
         return bool(self.case.theory.own.inputs) and self.model is None and self.hardware is None
 
     @property
     def quantity_names(self) -> tuple[str, ...]:
-        """The quantities that the case is about, in declared order: those of a theory of one's own alone, or else all."""
+        """The quantities that the case is about, in declared order: those of a user-defined theory alone, or else all."""
         own = tuple(quantity.name for quantity in self.case.theory.own.quantities)
         return own if self.theory_only else (*QUANTITIES, *own)
 
@@ -425,7 +425,7 @@ class BoundCase(Recall):
 
     @property
     def switches(self) -> tuple[tuple[str, str], ...]:
-        """Every counting choice with its value; a theory of one's own alone has none."""
+        """Every counting choice with its value; a user-defined theory alone has none."""
         return () if self.theory_only else self.assumptions.values
 
     def _input(self, name: str) -> Input:

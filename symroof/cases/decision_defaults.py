@@ -13,7 +13,7 @@ ENGINE_SHARE = Fraction(92, 100)
 """The share of a device's memory that an engine takes: vLLM's default of gpu-memory-utilization, by the version read."""
 
 ENGINE_CHUNK = Fraction(2048)
-"""Prompt tokens that a step takes along beside the batch: vLLM's default of max-num-batched-tokens, by the version read."""
+"""Prompt tokens that a step processes in addition to the batch: vLLM's default of max-num-batched-tokens, by the version read."""
 
 DECIDING_SHARE = SourcedValue(Num(ENGINE_SHARE), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
 DECIDING_CHUNK = SourcedValue(Num(ENGINE_CHUNK, dimension("chunk")), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
@@ -49,7 +49,7 @@ def add_mix(given: dict[str, SourcedValue], warnings: list[str]) -> None:
         )
     elif SHARE in given and given[SHARE].setting != NO_LONG_REQUESTS:
         missing = " and ".join(name for name in LENGTHS if name not in given)
-        warnings.append(f"{SHARE} without {missing}: all requests are taken to be alike")
+        warnings.append(f"{SHARE} without {missing}: all requests are treated as equal")
 
 
 def _kinds(given: Mapping[str, SourcedValue]) -> str:

@@ -19,7 +19,7 @@ COPIES = "dp"
 OF_LINKS = frozenset({"link_latency", "link_share"})
 
 AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0, "elementwise_bytes": 0}
-"""Efficiencies, and where each stands at the peak."""
+"""Efficiencies, and the value of each at 100 % of peak."""
 
 COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
@@ -35,7 +35,7 @@ def slow_first(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fr
 
 
 def values_at_peak(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]:
-    """The values of a case with every efficiency at the peak: a bound."""
+    """The values of a case with every efficiency at 100 % of peak: a bound."""
     return {name: value for name, value in given.items() if name not in AT_PEAK and not value.measured}
 
 

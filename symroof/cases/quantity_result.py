@@ -84,7 +84,7 @@ class Result:
         return f"{written} (does not fit)" if DOES_NOT_FIT in self.flags else written
 
     def plain(self, digits: int = 4) -> str:
-        """Value and range without the flags, for places that show the flag beside it."""
+        """Value and range without the flags, for places that show the flag separately."""
         if self.without_range:
             return f"{replace(self, flags=()).plain(digits)} ({WITHOUT_RANGE[self.without_range]})"
         if isinstance(self.value, bool):

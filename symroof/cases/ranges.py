@@ -40,9 +40,9 @@ Window = tuple[Array, ...]
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
 MOST_EXACT, MOST_CORNERS = 16, 4096
-"""Corners that are all worked out exactly, and corners of which floats tell the lowest and the highest."""
+"""Corners that are all computed exactly, and corners of which floats tell the lowest and the highest."""
 MOST_LACKING = 100
-"""Points of a grid where floats have no value and an exact one is worked out: sums of very many terms."""
+"""Points of a grid where floats have no value and an exact one is computed: sums of very many terms."""
 STEPS = 2**26
 """Steps between the ends of an input that counts nothing."""
 GRID = {1: 256, 2: 32, 3: 12, 4: 6, 5: 3}
@@ -240,7 +240,7 @@ class Ranges:
         return {name: value for axis, step in zip(axes, place, strict=True) for name, value in axis.at(step).items()}
 
     def at(self, point: Point) -> Case:
-        """The case at a point, changed along one axis after the other: what the last ones do not move is worked out once for all their places."""
+        """The case at a point, changed along one axis after the other: what the last ones do not move is computed once for all their places."""
         case = self.case
         for axis in self.axes:
             if point.keys() >= axis.ends[0].keys():
@@ -423,7 +423,7 @@ def _value(peak: tuple[float, Place]) -> float:
 
 
 def _peaks(window: Window, values: Array, most: int) -> Iterator[tuple[float, Place]]:
-    """The highest places of a grid, no two beside each other, with their values."""
+    """The highest places of a grid, no two adjacent, with their values."""
     left = values.copy() if most > 1 else values
     for _ in range(most):
         inner = np.unravel_index(int(np.argmax(left)), left.shape)

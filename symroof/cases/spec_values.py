@@ -46,7 +46,7 @@ COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "p
 
 
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
-    """The value at which a case stands: of a range its middle, a whole number where sums run up to it.
+    """The value that a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
     >>> middle(Span(Fraction(100), Fraction(301), "100..301"), "output").value, middle(Span(Fraction(1), Fraction(2), "1..2"), "batch").value
     (Fraction(200, 1), Fraction(3, 2))
@@ -276,7 +276,7 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
             )
     batch, pp = _number(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
     if batch < pp:
-        warnings.append(f"batch {batch} is less than pp {pp}: stages stand idle in a decode step")
+        warnings.append(f"batch {batch} is less than pp {pp}: stages are idle in a decode step")
     layers = sum((_number(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"), Fraction(0))
     if layers and pp > layers:
         warnings.append(f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one")

@@ -35,7 +35,7 @@ class Window:
 def window(bound_case: BoundCase) -> Window | None:
     """The largest batch that fits and meets every target, and how far down from it every batch does; None where no batch does.
 
-    Targets on a server under load are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
+    Targets on a server under load are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers next to the
     crossings are all there is to look at. Over ranges a batch passes where it does at every corner.
 
     >>> from symroof.analysis.study import Study
@@ -84,7 +84,7 @@ def _screened(bound_case: BoundCase) -> list[Screening]:
 
 
 def _between(crossings: Collection[Fraction], asked: list[Constraint], corners: Sequence[Case]) -> Window | None:
-    """The window that the crossings allow: looked at beside each of them, and at one batch."""
+    """The window that the crossings allow: checked next to each of them, and at one batch."""
     whole = sorted({n for value in crossings for n in _beside(value)} | {1})
     beyond = whole[-1] + 1
     if _passes(beyond, asked, corners):
@@ -97,13 +97,13 @@ def _between(crossings: Collection[Fraction], asked: list[Constraint], corners: 
 
 
 def _reaches(window: Window, asked: list[Constraint], corners: Sequence[Case]) -> bool:
-    """Whether a batch beside the window passes too, so that a corner is missing."""
+    """Whether a batch next to the window passes too, so that a corner is missing."""
     ends = [window.least - 1, *([window.most + 1] if window.most else [])]
     return any(n >= 1 and _passes(n, asked, corners) for n in ends)
 
 
 def _beside(value: Fraction) -> tuple[int, ...]:
-    """The whole numbers beside a crossing, which may lie on one: it is known to 40 digits."""
+    """The whole numbers next to a crossing, which may lie on one: it is known to 40 digits."""
     down = math.floor(value)
     return tuple(n for n in range(down - 1, down + 3) if n >= 1)
 

@@ -31,7 +31,7 @@ MOST_CANDIDATES = 20_000
 
 
 def with_candidates(study: Study, among: Mapping[str, Any]) -> Study:
-    """The study with the candidates of some names put in place of its own.
+    """The study with its own values of some names replaced by candidates.
 
     A name is ``hardware``, ``model``, a precision (``weights``, ``kv``, ``activations``) or an input. A value is a list, or a
     text with commas; names of hardware and models may be ``all`` of the catalogue, or a pattern such as ``h100*``.
@@ -157,7 +157,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], DeviceCount
     ({'hardware': 'all'}, Counts(numbers=(4, 8), whole=True))
 
     Raises:
-        InputError: a number of devices that is none, or a degree listed beside them.
+        InputError: a number of devices that is none, or a degree listed as well.
     """
     rest = dict(among)
     listed = {word: rest.pop(word) for word in (DEVICES, INSTANCE) if word in rest}
@@ -213,7 +213,7 @@ Degrees = dict[str, int | Fraction]
 
 
 def _layouts(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
-    """Degrees whose product is the number of devices; where prompts are read apart, the prefill devices of all copies are shared among them."""
+    """Degrees whose product is the number of devices; where prompts are read on separate devices, the prefill devices of all copies are shared among them."""
     for instance, group in _groups(bound_case, count):
         copies = count // instance
         yield {**group, "dp": copies}

@@ -31,7 +31,7 @@ ISOLATED = {
     "sustained_throughput_per_device": ("decode_throughput_per_device",),
     "cost_per_mtok": ("decode_cost_per_mtok",),
 }
-"""What stands for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
+"""The substitutes for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Run:
         label: what tells it from its neighbours.
         own: the configuration as it is listed.
         changes: its batch and its copies, where they were solved for.
-        quick: quantities as floats, from array functions; others are worked out exactly.
+        quick: quantities as floats, from array functions; others are computed exactly.
         shares: how much of its limit each metric takes up, likewise; over ranges of efficiencies ``slow`` and ``fast`` are the same at their ends, over
             any others the most and (``fast``) the least at their corners.
     """
@@ -84,7 +84,7 @@ class Run:
         return self.quick[name] if name in self.quick else None if self.quick else self.value(name)
 
     def tested(self, name: str) -> str:
-        """The quantity that stands for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
+        """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
         if name not in ISOLATED or under_load(self.own.case):
             return name
         return next(filter(self.own.case.known, ISOLATED[name]), name)
@@ -147,7 +147,7 @@ class Run:
 
     @property
     def _shares(self) -> Mapping[str, Fraction | float]:
-        """How much of its limit each metric takes up, as evidence expects."""
+        """How much of its limit each metric takes up, as measurements predict."""
         return self.shares or {check.name: Fraction(check.metric.value) / check.limit for check in self.checks}
 
 
@@ -180,7 +180,7 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        """The configuration in few words: devices, and the listed values that set it apart."""
+        """The configuration in few words: devices, and the listed values that distinguish it."""
         return self.run.label
 
     @property
@@ -254,7 +254,7 @@ def _served_devices(bound_case: BoundCase) -> Fraction:
 
 
 def _layout(bound_case: BoundCase, count: int) -> list[str]:
-    """How the devices are laid out, and how many of all prefill on their own; where layouts are compared, or prompts read apart, also a plain group."""
+    """The layout of the devices, and how many of all prefill on their own; where layouts are compared, or prompts are read on separate devices, also a plain group."""
     case = bound_case.case
     apart = bound_case.assumptions["scheduling"] == "disaggregated"
     compared = "attention_dp" in bound_case.given  # every layout sets it

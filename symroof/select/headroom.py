@@ -1,4 +1,4 @@
-"""How much more a configuration bears as it is laid out: how far an input rises until a condition breaks; and the copies that would do at expected efficiencies."""
+"""The headroom of a configuration: how far an input may rise until a constraint breaks; and the copies that would suffice at expected efficiencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screening over ranges: a batch and copies that do at every corner of them, and what they come to at the values expected."""
+"""The screening over ranges: a batch and copies that do at every corner of them, and their results at the expected values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ Vary = Callable[..., BoundCase]
 
 @dataclass(frozen=True)
 class _Corners:
-    """One configuration's corners, screened; ``middle`` is where its ranges stand."""
+    """One configuration's corners, screened; ``middle`` is at the middle of its ranges."""
 
     every: tuple[Screening, ...]
     middle: Screening
@@ -51,7 +51,7 @@ def screen_ranges(cases: Sequence[BoundCase], varied: Vary) -> list[Screening | 
 
 
 def _with_ends(cases: Sequence[BoundCase], fleets: Sequence[Mapping[str, int]], made: Sequence[Screening | None], varied: Vary) -> list[Screening | None]:
-    """The same with values at the smallest and the largest batch that pass, where the ranges stand."""
+    """The same with values at the smallest and the largest batch that pass, at the middle of the ranges."""
     ends = [(i, batch) for i, one in enumerate(made) if one and one.most for batch in sorted({one.least, one.most} - {one.batch})]
     there = [varied(cases[i], **{**fleets[i], "batch": batch}) for i, batch in ends]
     reached = screen([bound_case.at(bound_case.case) for bound_case in there])

@@ -34,11 +34,11 @@ VALUES = (
     "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "instance_price", "fleet_price",
     "memory_bytes_per_device",
 )  # fmt: skip
-"""What configurations are compared by, beside the metrics of their targets."""
+"""What configurations are compared by, besides the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
 WITHOUT_QUEUE = tuple(("sustained_itl", reading, "queue_time") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
-"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of requests that are alike, and of a mix."""
+"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")
 """What memory allows, whatever the batch."""
@@ -66,12 +66,12 @@ class Screening:
     Attributes:
         most: the largest batch that passes; 0 where none does.
         least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
-        copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
+        copies: instances that sustain the arrival rate; None where their number is chosen, or no number of them does.
         stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
-        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges of efficiencies ``slow`` and ``fast`` are
+        shares: how much of its limit each metric takes up there, by condition, as measurements predict; over ranges of efficiencies ``slow`` and ``fast`` are
             the same at their ends, over any others the most and (``fast``) the least at their corners.
-        values: quantities by batch, then name, where it is judged and at both ends of what passes, as evidence expects.
+        values: quantities by batch, then name, where it is judged and at both ends of what passes, as measurements predict.
     """
 
     most: int
@@ -261,7 +261,7 @@ class ConfigurationGroup:
         return np.asarray(np.nan_to_num(metric, nan=np.inf) <= self._for_each(self.limits[target], metric) * (1 + CLOSE))
 
     def _copies(self, batch: Array) -> Array:
-        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the waits do."""
+        """The least number of copies that sustains the arrival rate within the targets: as many as the load asks for, more where the waits do."""
         batch = np.maximum(batch, 1)
         load = self.quick(batch, np.ones(self.size))[LOAD]
         copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
@@ -296,11 +296,11 @@ ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 
 EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
-"""Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
+"""Ranges whose ends are screened in addition to the expected values; any other range is screened at its corners."""
 
 
 def screen(cases: Sequence[BoundCase], own: bool = True) -> list[Screening | None]:
-    """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are held against isolated latencies, a size is not known.
+    """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are compared with isolated latencies, a size is not known.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})

@@ -24,14 +24,14 @@ from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
     """The places of the points that no other point beats: as good in every respect, and better in one.
 
-    ``larger`` says of each respect whether more of it is better. Equal points stand beside each other on the front.
+    ``larger`` says of each respect whether more of it is better. Equal points are all on the front.
 
     >>> latency_and_rate = [(20, 100), (30, 150), (40, 120), (30, 150)]
     >>> pareto_front(latency_and_rate, larger=(False, True))
     (0, 1, 3)
 
     Raises:
-        ValueError: a point that speaks of more or fewer respects than ``larger`` does.
+        ValueError: a point with more or fewer criteria than ``larger`` does.
     """
     signed = [tuple(value if more else -value for value, more in zip(point, larger, strict=True)) for point in points]
     return tuple(i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed))
@@ -77,7 +77,7 @@ RANK = {"passes": 0, "in part": 2, "fails": 4, "unknown": 5}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
 
 UNPRICED = 3
-"""Where what passes but for a price that is not known stands among them."""
+"""The rank of what passes but for a price that is not known."""
 
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
@@ -184,7 +184,7 @@ class Selection:
 
     @property
     def _one_layout(self) -> tuple[str, ...]:
-        """Where copies are solved for an arrival rate and every instance is laid out alike."""
+        """Where copies are solved for an arrival rate and every instance has the same layout."""
         givens = [c.run.own.given for c in self.configurations]
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
@@ -254,7 +254,7 @@ def select_from(study: Study, by: str | None = None, track: Track = untracked, c
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
-    """Cheapest first: the fleet that bears an arrival rate, those without a price last; else a million tokens where every price is known; else by what
+    """Cheapest first: the fleet that sustains an arrival rate, those without a price last; else a million tokens where every price is known; else by what
     a device gives."""
     buys = "arrival_rate" in study.first.given
     word, enough = ("fleet", any) if buys else ("cost", all)
@@ -280,7 +280,7 @@ def _check_complete(study: Study) -> None:
 
 
 def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
-    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
+    """The sort key of a configuration: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
     a token costs where they work all the time; what lacks a price by what a device gives; the others by the nearness of the miss."""
     if not configuration.runs:
         run = configuration.run

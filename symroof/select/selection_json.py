@@ -25,7 +25,7 @@ COMPUTED = 20
 
 
 def selection_json(choice: Selection, track: Track = untracked, most: int = COMPUTED, lacking: int = NEAREST_MISSES) -> dict[str, Any]:
-    """The whole selection, the first ``most`` configurations worked out, and what ``lacking`` of the nearest misses lack.
+    """The whole selection, the first ``most`` configurations computed, and what ``lacking`` of the nearest misses lack.
 
     The form is in the docstring of :mod:`symroof.cli.select_command`.
     """
@@ -53,7 +53,7 @@ def _unit(choice: Selection, name: str) -> str:
 
 
 def configuration_json(c: Configuration, worked_out: bool = True, short: bool = True) -> dict[str, Any]:
-    """One configuration: what it is, its verdict, what it gives; worked out also its checks and what it answers to; ``short`` what it lacks."""
+    """One configuration: what it is, its verdict, what it gives; computed also its checks and its sensitivities; ``short`` what it lacks."""
     entry = {**_verdict(c), "worked_out": worked_out or not c.run.quick}
     return {**entry, **(_solved(c, short) if entry["worked_out"] else {"quantities": _compared(c.run)})}
 

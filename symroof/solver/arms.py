@@ -27,7 +27,7 @@ def _deepest(tree: Tree, moving: frozenset[str]) -> Call | None:
 
 
 def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
-    """Where to compare the arms: at once, or at both ends of the sum they stand under."""
+    """Where to compare the arms: at once, or at both ends of the sum that contains them."""
     outer = next((outer for outer in sums(tree) if outer.index in names(node) and node in parts(outer.body)), None)
     return [{outer.index: outer.first}, {outer.index: outer.last}] if outer else [{}]
 

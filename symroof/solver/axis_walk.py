@@ -123,7 +123,7 @@ class AxisWalk:
         return winner(node, sides, partial(self._at, x=part.between(part.inside, part.high)))
 
     def _between_poles(self, region: Region) -> Iterator[Region]:
-        """A region cut where the denominator vanishes: the sides do not meet there, they fly apart."""
+        """A region cut where the denominator vanishes: the sides do not meet there, they diverge."""
         poles = positive_roots(self._coefficients(self._quotient(region.tree)[1]), region.low, region.high)
         for i, (low, high) in enumerate(zip([region.low, *poles], [*poles, region.high], strict=True)):
             yield replace(region, low=low, high=high, after_pole=i > 0)

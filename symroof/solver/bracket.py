@@ -20,7 +20,7 @@ GAIN, SECANTS = Fraction(1, 10**4), 4
 SECTIONS = 128
 """Parts of a bracket that are looked at together, roughly."""
 ROUGHLY = Fraction(1, 10**11)
-"""How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be worked out exactly."""
+"""How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be computed exactly."""
 
 
 def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:
@@ -52,7 +52,7 @@ def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fr
         if here is None or here == 0:
             return middle if here == 0 and not whole else halve(gap, low, middle, before, whole)
         moved = 1 if sign(here) == before else -1
-        damped = straight or moved == side  # an end that stands still has its value halved: the next point lies just beyond the crossing
+        damped = straight or moved == side  # the value of an end that does not move is halved: the next point lies just beyond the crossing
         if moved == 1:
             low, below, above = middle, here, above / 2 if damped else above
         else:
@@ -67,7 +67,7 @@ def _enough(gap: Gap, turn: int) -> Fraction:
 
 
 def _plain_numbers(low: Fraction, high: Fraction) -> Iterator[Fraction]:
-    """Where most jumps lie: at plain numbers; and what lies right beside them."""
+    """Where most jumps lie: at plain numbers; and what lies just next to them."""
     plain = ((low + high) / 2).limit_denominator(10**6)
     return (point for point in (plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)) if low < point < high)
 

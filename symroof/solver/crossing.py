@@ -1,6 +1,6 @@
 """The solver: closed forms where there are any, else a scan along the axis, and which of the two it was.
 
-Where the unknown stands inside one rounding, root or exponent, ``a*ceil(x/b) = c``, the equation is solved for ``ceil(x/b)``
+Where the unknown is inside one rounding, root or exponent, ``a*ceil(x/b) = c``, the equation is solved for ``ceil(x/b)``
 as for any name; the answer is then taken through the inverse.
 """
 
@@ -90,10 +90,10 @@ def whole_name(x: str) -> str:
 
 
 def exact(difference: Tree, along: AxisWalk) -> Crossing:
-    """Every zero of a difference in closed form, as deep as roundings, roots and exponents stand in each other.
+    """Every zero of a difference in closed form, as deep as roundings, roots and exponents are nested.
 
     Raises:
-        NotRational: the unknown also stands outside the one that hides it, or it cannot be undone.
+        NotRational: the unknown also occurs outside the one that hides it, or it cannot be undone.
     """
     try:
         return along.solve(difference)
@@ -136,7 +136,7 @@ def _back(branch: Branch, node: Tree, along: AxisWalk) -> list[Branch]:
     for inner in _inner_values(node, form, value):
         try:
             answer = exact(build.sub(_argument(node), inner), along)
-        except NoValue:  # a logarithm of what no power comes to
+        except NoValue:  # a logarithm of what no power equals
             continue
         for own in answer.branches:
             if own.closed_form is not None:

@@ -64,7 +64,7 @@ class Gap:
 
     Attributes:
         floats: whether rough values are to be had.
-        thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie beside one with a value;
+        thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie next to one with a value;
             else one in :data:`STRIDE` is, and all between two that differ. A jump that is at no plain number is narrowed down to
             :data:`DIGITS` of it; else to :data:`FEWER_DIGITS`.
     """

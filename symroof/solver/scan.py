@@ -170,7 +170,7 @@ def _side(value: Value | None) -> int | None:
 
 
 def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> Search[list[tuple[Fraction, Value]]]:
-    """The last points with a value beside those without one: a queue grows beyond every limit before it has no steady state."""
+    """The last points with a value next to those without one: a queue grows beyond every limit before it has no steady state."""
     edges = [(a, b) if after is None else (b, a) for (a, before), (b, after) in pairwise(points) if (before is None) != (after is None)]
     last = yield from search_together(_last_value(gap, inside, outside, whole) for inside, outside in edges)
     return [each for each in last if each is not None]
@@ -194,7 +194,7 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
 
 
 def _next_to_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -> list[tuple[Fraction, Value]]:
-    """Points right beside those where the sides meet: within the same step they may meet again."""
+    """Points just next to those where the sides meet: within the same step they may meet again."""
     if all(g for _, g in points):
         return []
     near = []
@@ -276,7 +276,7 @@ def _rise(points: list[Fraction]) -> bool:
 
 
 def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
-    """Whether the sides change over because a denominator passes zero there: they do not meet, they fly apart."""
+    """Whether the sides change over because a denominator passes zero there: they do not meet, they diverge."""
     near = False
     for side in (point * (1 - NEAR), point * (1 + NEAR)):
         value = gap(side)

@@ -64,7 +64,7 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
     """The crossing of two sides whose inputs have no numbers; ``within`` are bounds of the unknown.
 
     Raises:
-        NotRational: the unknown is rounded, or stands in an exponent and elsewhere too; only numbers help then.
+        NotRational: the unknown is rounded, or is in an exponent and elsewhere too; only numbers help then.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -106,7 +106,7 @@ def _side(over: Polynomial, under: Polynomial) -> int:
 
 
 def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
-    """All of the unknown stands in one exponent: the power as a whole first, then its logarithm."""
+    """All of the unknown is in one exponent: the power as a whole first, then its logarithm."""
     whole = whole_name(x)
     branches = []
     for outer in symbolic(replaced(difference, power, Name(whole)), whole).branches:
@@ -144,7 +144,7 @@ def _turned(duel: Compare) -> Compare:
 
 
 def _quotient(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
-    """Numerator and denominator of a choice of arms, without coefficients that come to zero whatever the symbols."""
+    """Numerator and denominator of a choice of arms, without coefficients that are zero whatever the symbols."""
     over, under = rational(tree, x)
     return _without_zeros(factored(shared_factors_out(over))), under if _without_zeros(under) else {}
 

@@ -104,7 +104,7 @@ def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
 
     Raises:
         InputError: everything wrong with them, with hints.
-        TooMany: an axis of more values than are worked out.
+        TooMany: an axis of more values than are computed.
 
     >>> [axis.name for axis in read_over(["bs=1:4", "hardware=h100-sxm,h200", "attention=causal,full"])]
     ['batch', 'hardware', 'attention']

@@ -20,7 +20,7 @@ GROUPED = re.compile(r"0\d+(\.\d*)?$")
 
 
 class TooManyValues(ValueError):
-    """An axis with more values than are worked out; ``count`` says how many."""
+    """An axis with more values than are computed; ``count`` says how many."""
 
     def __init__(self, text: str, count: int) -> None:
         self.count = count
@@ -34,7 +34,7 @@ Values = tuple[Fraction, ...] | range
 
 
 def numbers(name: str, text: str, own: Declarations = NONE) -> Values:
-    """The values of a numeric axis in base units, in written order; one that stands twice counts once.
+    """The values of a numeric axis in base units, in written order; a duplicate counts once.
 
     ``own`` are the declarations of the study that is swept.
 
@@ -98,7 +98,7 @@ def _progression(name: str, text: str, own: Declarations) -> Values:
 
 
 def _unit(text: str) -> str:
-    """What stands behind the number; nothing where there is no number."""
+    """The text after the number; nothing where there is no number."""
     match = re.match(rf"{NUMBER}\s*", text)
     return text[match.end() :] if match else ""
 

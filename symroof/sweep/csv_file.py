@@ -12,7 +12,7 @@ from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
 def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
-    """A header of names, then the rows; an empty place is no value. Units are base units, and stand nowhere in the file."""
+    """A header of names, then the rows; an empty place is no value. Units are base units, and are not written to the file."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         stream.write(",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n")
         for batch in filled:
@@ -21,7 +21,7 @@ def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Fil
 
 
 def _columns(grid: Grid, block: GridBlock, values: Mapping[str, Array]) -> Iterator[Iterable[str]]:
-    """A block's columns; what stands in many rows is written down once."""
+    """A block's columns; what repeats in many rows is formatted once."""
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
         yield itertools.repeat(_text(axis.array[place].item()), block.points)
     for k, axis in enumerate(grid.plan.numeric):

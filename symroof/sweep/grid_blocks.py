@@ -1,4 +1,4 @@
-"""A grid in blocks that follow each other row by row: each is worked out whole, and few of them are in memory at once."""
+"""A grid in blocks that follow each other row by row: each is computed whole, and few of them are in memory at once."""
 
 import itertools
 import math
@@ -57,7 +57,7 @@ Filled = Iterable[list[tuple[GridBlock, dict[str, Array]]]]
 
 
 class Grid:
-    """A plan that is worked out block by block.
+    """A plan that is computed block by block.
 
     A value of a block has the axes that its quantity depends on, in order: float64 with NaN where there is none, or int8
     with -1 where there is none: 0 and 1 for truths, places in ``labels`` for labels.

@@ -1,4 +1,4 @@
-"""From a selection to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
+"""From a request to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
 
 import itertools
 import math
@@ -27,7 +27,7 @@ MOST_POINTS = 10**10
 
 
 def _usual(request: Request) -> list[str] | None:
-    """The quantities of a theory of one's own alone; None for the usual ones of a model on a device."""
+    """The quantities of a user-defined theory alone; None for the usual ones of a model on a device."""
     alone = request.own.inputs and not request.models and not request.hardware
     return [quantity.name for quantity in request.own.quantities] if alone else None
 
@@ -53,7 +53,7 @@ def plan(request: Request, over: Sequence[Axis], quantities: Iterable[str] | Non
 
 
 def within_limits(axes: Sequence[Axis]) -> None:
-    """Points that can be worked out, and cases that can be bound.
+    """Points that can be computed, and cases that can be bound.
 
     Raises:
         InputError: there are more.
@@ -85,7 +85,7 @@ def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) ->
 
 
 def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
-    """One case for every combination of labels, in order; the numeric axes stand at their last values."""
+    """One case for every combination of labels, in order; the numeric axes are at their last values."""
     numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name, request.own)),) for axis in axes if not axis.labelled}
     precisions = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}  # a width by number would hide the one by name
     weaker = replace(request, values={name: value for name, value in request.values.items() if name not in precisions})
@@ -113,7 +113,7 @@ def _bound(request: Request) -> BoundCase:
 
 
 def _evaluated_at(cases: Sequence[BoundCase]) -> list[str]:
-    """Ranged inputs stand at their middles on a grid, or where evidence expects them."""
+    """Ranged inputs are at their middle on a grid, or where measurements predict them."""
     spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, Span)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {

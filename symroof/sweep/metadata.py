@@ -1,4 +1,4 @@
-"""What stands beside the numbers of a sweep: assumptions, inputs and their sources, warnings, units. The same in every format."""
+"""The metadata of a sweep: assumptions, inputs and their sources, warnings, units. The same in every format."""
 
 import itertools
 import json
@@ -48,7 +48,7 @@ def named(plan: Plan, kind: str) -> list[str]:
 
 
 def assumptions(plan: Plan) -> dict[str, Any]:
-    """Every switch with its value (a list where it varies) and whether it is the default; a theory of one's own alone has none."""
+    """Every switch with its value (a list where it varies) and whether it is the default; a user-defined theory alone has none."""
     switches = {}
     for switch in () if plan.cases[0].theory_only else SWITCHES:
         values = list(dict.fromkeys(case.assumptions[switch] for case in plan.cases))
@@ -114,7 +114,7 @@ def missing_values(plan: Plan) -> list[str]:
 
 
 def flags(variable: Variable) -> dict[str, Any]:
-    """How whole numbers stand for labels, as the CF conventions say it; a truth is one in the way of xarray."""
+    """How whole numbers encode labels, as the CF conventions say it; a truth is one in the way of xarray."""
     import numpy as np
 
     if variable.kind == TRUTH and variable.everywhere:

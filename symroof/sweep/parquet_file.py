@@ -15,7 +15,7 @@ from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
 def write_parquet(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
-    """A row group a batch; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
+    """A row group a batch; labels are dictionaries, units and meanings are metadata of the columns, the rest of the file."""
     schema = _schema(grid).with_metadata(dict(attributes))
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in filled:

@@ -1,4 +1,4 @@
-"""The finished parts of a long sweep: in a hidden folder beside its file, so that an interrupted sweep can go on."""
+"""The finished parts of a long sweep: in a hidden folder next to its file, so that an interrupted sweep can go on."""
 
 import contextlib
 import json

@@ -39,7 +39,7 @@ class Function(Protocol):
 
 
 def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[BoundCase]) -> list[tuple[Function, dict[str, str]]]:
-    """One function a case, of the quantities it gives all inputs of; what has no value wherever the inputs stand is left out, with why."""
+    """One function a case, of the quantities it gives all inputs of; what has no value whatever the inputs are is left out, with why."""
     if not inputs:
         return [_point(known, case) for known, case in zip(names, cases, strict=True)]
     compiled: dict[int, tuple[Function, dict[str, str]]] = {}
@@ -214,7 +214,7 @@ class Plan:
         return formulas
 
     def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
-        """What stands for a name in a case, and the names that it and its conditions speak of."""
+        """The formula of a name in a case, and the names in it and in its conditions."""
         known = self._steps.setdefault(case, {})
         if name not in known:
             own, quantity = self.cases[case].case, QUANTITIES.get(name)

@@ -1,4 +1,4 @@
-"""Which quantities a sweep works out: those asked for, or the ones people look at first, and always whether the point fits."""
+"""Which quantities a sweep computes: those asked for, or the ones people look at first, and always whether the point fits."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _formula(name: str, value: Any, own: Declarations) -> Tree | None:
 def available_quantities(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapping[str, Any]) -> SweepQuantities:
     """The quantities that have a value in some case, and what each case lacks of them.
 
-    ``axes`` has the first value of every numeric axis; a case itself stands at the last ones.
+    ``axes`` has the first value of every numeric axis; the case itself is at the last ones.
 
     Raises:
         InputError: a quantity that was asked for has no value in any case, with what it needs.
@@ -126,7 +126,7 @@ def available_quantities(cases: Sequence[BoundCase], names: Sequence[str] | None
 
 @dataclass(frozen=True)
 class SweepQuantities:
-    """Quantities to work out.
+    """Quantities to compute.
 
     Attributes:
         missing: for each case, what has no value anywhere on the grid for want of an input, and which.

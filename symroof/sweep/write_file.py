@@ -1,4 +1,4 @@
-"""A sweep into a file: worked out in blocks, put together beside the goal, and moved over it when whole."""
+"""A sweep into a file: computed in blocks, assembled next to the goal, and moved over it when whole."""
 
 import contextlib
 import os
@@ -36,7 +36,7 @@ class Interrupted(Exception):
 def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: Track = untracked, most: int = BLOCK) -> list[str]:
     """Compute a sweep into a file, and return its warnings. The ending names the format; the path holds the old file or the whole new one, never a part.
 
-    A sweep of more than one batch saves its finished batches beside the file, and goes on there with ``resume``. A symbolic link is
+    A sweep of more than one batch saves its finished batches next to the file, and goes on there with ``resume``. A symbolic link is
     followed; into a device or FIFO the finished file is copied.
 
     Raises:
