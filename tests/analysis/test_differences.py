@@ -56,8 +56,8 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
     for change in made:
         a = change.applied(a)
         assert (change.reversed().before, change.reversed().after) == (change.after, change.before)
-    assert a.case().value("kv_cache_bytes") == b.case().value("kv_cache_bytes")
-    assert a.case().value("prefill_time") == b.case().value("prefill_time")
+    assert a.case.value("kv_cache_bytes") == b.case.value("kv_cache_bytes")
+    assert a.case.value("prefill_time") == b.case.value("prefill_time")
 
 
 def test_names_of_ones_own_come_first():
@@ -87,7 +87,7 @@ def test_the_changes_to_a_tool_end_at_its_numbers(preset):
     for change in made:
         case = change.applied(case)
     for name in ("prefill_time", "itl", "memory_bytes_per_device"):
-        assert case.case().value(name) == tool.case().value(name), name
+        assert case.case.value(name) == tool.case.value(name), name
     assert all(case.given[name] == tool.given[name] for change in made if change.kind == "definition" for name, _ in change.given)
 
 
