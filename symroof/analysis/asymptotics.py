@@ -115,11 +115,11 @@ class LimitForm(FormulaView):
     @property
     def says(self) -> str:
         """The sentence before the formula."""
-        held = "".join(f", while {condition}" for condition in self.conditions_text)
+        conditions_said = "".join(f", while {condition}" for condition in self.conditions_text)
         if self.grows:
-            return f"{self.words}{held}, without bound, like"
+            return f"{self.words}{conditions_said}, without bound, like"
         falls = f", falling like {text(self._leading.term(self.symbol.name))}" if self._tree == ZERO and self._leading.power else ""
-        return f"{self.words}{held}{falls}"
+        return f"{self.words}{conditions_said}{falls}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         value = plain_value(self.result.value) if self.result else None

@@ -68,26 +68,26 @@ def at_corners(solution: Solution) -> tuple[tuple[Fraction, ...], ...]:
 def _at_each(solution: Solution, corners: tuple[Case, ...]) -> tuple[tuple[Fraction, ...], ...]:
     """The crossings at each corner; those corners where only a scan finds them are scanned together."""
     solved = formula_trees(solution)
-    posed = NumericEquation(Compare("=", *solved.sides), solution.unknown, solution.bound_case)
-    values = [None if solved.crossing.searched else _without_scan(solution, posed, case) for case in corners]
+    numeric = NumericEquation(Compare("=", *solved.sides), solution.unknown, solution.bound_case)
+    values = [None if solved.crossing.searched else _without_scan(solution, numeric, case) for case in corners]
     left = [i for i, known in enumerate(values) if known is None]
-    scanned = posed.crossings_by_scan([corners[i] for i in left]) if left and posed.shares_arrays else [_solved_in(solution, corners[i]) for i in left]
+    scanned = numeric.crossings_by_scan([corners[i] for i in left]) if left and numeric.shares_arrays else [_solved_in(solution, corners[i]) for i in left]
     for i, crossings in zip(left, scanned, strict=True):
         values[i] = crossings
     return tuple(each for each in values if each is not None)
 
 
-def _without_scan(solution: Solution, posed: NumericEquation, case: Case) -> tuple[Fraction, ...] | None:
+def _without_scan(solution: Solution, numeric: NumericEquation, case: Case) -> tuple[Fraction, ...] | None:
     """The crossings in another case, where it takes no scan to find them; else None."""
     by_form = by_closed_form(solution, case)
     if by_form is not None:
         return (by_form,)
-    alike = posed if posed.shares_formulas else NumericEquation(posed.relation, posed.unknown, _answers_in(case, solution.bound_case))
+    at_corner = numeric if numeric.shares_formulas else NumericEquation(numeric.relation, numeric.unknown, _answers_in(case, solution.bound_case))
     try:
-        walked = alike.crossings_by_formula(case)
+        crossings = at_corner.crossings_by_formula(case)
     except NoValue:  # solving it anew shows what is missing, and whether it matters
         return _solved_in(solution, case)
-    return walked if walked is None or all(map(in_range, walked)) else ()
+    return crossings if crossings is None or all(map(in_range, crossings)) else ()
 
 
 def crossing_spread(solution: Solution) -> tuple[Fraction | None, Fraction | None, bool]:

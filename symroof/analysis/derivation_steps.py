@@ -140,13 +140,13 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
 def _in_one_unit(tree: Tree, result: Result, bound_case: BoundCase) -> dict[str, RenderedValue]:
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
     own, theory = result.symbol, bound_case.case.theory
-    spoken = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
-    alike = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
-    if not alike or len(spoken) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
+    shown = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
+    is_sum = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
+    if not is_sum or len(shown) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
         return {}
-    values = {name: bound_case.get(name) for name in spoken if theory.knows(name) and theory.symbol(name).unit == own.unit}
+    values = {name: bound_case.get(name) for name in shown if theory.knows(name) and theory.symbol(name).unit == own.unit}
     number, _ = scaled(result.value, own.unit)
-    if len(values) < len(spoken) or not own.unit:
+    if len(values) < len(shown) or not own.unit:
         return {}
     return {name: _rendered_in(value, result.value / number) for name, value in values.items() if value is not None and isinstance(value.value, Fraction)}
 

@@ -61,8 +61,8 @@ def _substituted_once(tree: Tree, bound_case: BoundCase) -> Tree:
     """A formula with the definition of each of its names; a name of a number remains."""
 
     def formula(name: str) -> Tree:
-        stands = bound_case.case.explains(name)
-        return stands if names(stands) else Name(name)
+        definition = bound_case.case.explains(name)
+        return definition if names(definition) else Name(name)
 
     return substitute(tree, {name: formula(name) for name in names(tree)})
 

@@ -50,9 +50,9 @@ def _inlined(
     tree: Tree, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], use_defaults: bool
 ) -> Tree:
     fixed = fixed | set(names(tree))
-    case, moves, spoken = bound_case.case, bound_case.memo.moves, bound_case.memo.names
+    case, moves, found_names = bound_case.case, bound_case.memo.moves, bound_case.memo.names
 
-    def stands(name: str, keys: frozenset[str]) -> Tree:
+    def formula_of(name: str, keys: frozenset[str]) -> Tree:
         return case.stands_for(name, complete=not symbolic, changed=keys | ranged)
 
     def moving(name: str, keys: frozenset[str]) -> bool:
@@ -61,22 +61,22 @@ def _inlined(
         known = (name, keys, symbolic, ranged)
         if known not in moves:
             moves[known] = False
-            moves[known] = any(moving(inner, keys) for inner in speaks_of(name, keys))
+            moves[known] = any(moving(inner, keys) for inner in names_in(name, keys))
         return moves[known]
 
-    def speaks_of(name: str, keys: frozenset[str]) -> tuple[str, ...]:
+    def names_in(name: str, keys: frozenset[str]) -> tuple[str, ...]:
         known = (name, keys, symbolic, ranged)
-        if known not in spoken:
-            formula = stands(name, keys)
-            spoken[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
-        return spoken[known]
+        if known not in found_names:
+            formula = formula_of(name, keys)
+            found_names[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
+        return found_names[known]
 
     def formula(name: str, changed: frozenset[str]) -> Tree:
         if name == unknown:
             return Name(name)
         keys = changed | {unknown}
         if moving(name, keys):
-            return (stop(name) if stop and not changed else None) or stands(name, keys)
+            return (stop(name) if stop and not changed else None) or formula_of(name, keys)
         still = name in fixed or not ranged.isdisjoint(case.theory.ancestry(name))
         return Name(name) if still else _neutral(Name(name), bound_case) if use_defaults else _not_zero(name, bound_case)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.differences import Difference, added_term, base_definition
+from symroof.analysis.differences import CaseDifference, added_term, base_definition
 from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, WaterfallStep, change_json, change_label, fraction_of, number_of
 from symroof.cases.bound_case import BoundCase
@@ -30,7 +30,7 @@ MOST_SHOWN = 8
 class Candidate:
     """One choice that a number may rest on: what it changes in a case, and the tools that make it; None where it is made already."""
 
-    change: Callable[[BoundCase], Difference | None]
+    change: Callable[[BoundCase], CaseDifference | None]
     tool: str = ""
 
 
@@ -40,7 +40,7 @@ class Origin:
 
     value: Fraction
     preset: str = ""
-    changes: tuple[Difference, ...] = ()
+    changes: tuple[CaseDifference, ...] = ()
     tools: tuple[str, ...] = ()
 
     @property
@@ -142,9 +142,9 @@ def _sets(
     return [], True
 
 
-def _together(bound_case: BoundCase, chosen: tuple[Candidate, ...]) -> tuple[BoundCase, tuple[Difference, ...]] | None:
+def _together(bound_case: BoundCase, chosen: tuple[Candidate, ...]) -> tuple[BoundCase, tuple[CaseDifference, ...]] | None:
     """The case with all of the choices; None where two of them are of one thing."""
-    changes: list[Difference] = []
+    changes: list[CaseDifference] = []
     for choice in chosen:
         change = choice.change(bound_case)
         if change is None or any(change.name == earlier.name for earlier in changes):
@@ -154,9 +154,9 @@ def _together(bound_case: BoundCase, chosen: tuple[Candidate, ...]) -> tuple[Bou
     return bound_case, tuple(changes)
 
 
-def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Iterator[tuple[Candidate, Difference]]:
+def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Iterator[tuple[Candidate, CaseDifference]]:
     """Every choice that is open in a case: another value of a switch, and what each preset sets or adds; each once, with its tools."""
-    open_ones: dict[tuple[str, str], tuple[Candidate, Difference]] = {}
+    open_ones: dict[tuple[str, str], tuple[Candidate, CaseDifference]] = {}
     for choice in (*_switch_choices(), *(choice for case in presets.values() if case for choice in _own_choices(case))):
         change = choice.change(bound_case)
         if change is None:
@@ -174,10 +174,10 @@ def _switch_choices() -> Iterator[Candidate]:
             yield Candidate(_switched(switch.name, setting))
 
 
-def _switched(name: str, setting: str) -> Callable[[BoundCase], Difference | None]:
-    def change(case: BoundCase) -> Difference | None:
+def _switched(name: str, setting: str) -> Callable[[BoundCase], CaseDifference | None]:
+    def change(case: BoundCase) -> CaseDifference | None:
         now = case.assumptions[name]
-        return None if now == setting else Difference("switch", name, now, setting, switch=True)
+        return None if now == setting else CaseDifference("switch", name, now, setting, switch=True)
 
     return change
 
@@ -217,7 +217,7 @@ def to_number(study: Study, quantity: str, target: Fraction, explanation: Origin
         steps.append(WaterfallStep((change,), value, after))
         value = after
     if value != target:
-        steps.append(WaterfallStep((Difference("rest", "not explained", "", ""),), value, target))
+        steps.append(WaterfallStep((CaseDifference("rest", "not explained", "", ""),), value, target))
     return Waterfall(start, Result(start.symbol, target), tuple(steps), ())
 
 

@@ -301,8 +301,8 @@ class Solution(InSympy):
             return None
         forms = [latex(branch.shown, self.spelled) for branch in branches if branch.shown is not None]
         if len(forms) > 1:
-            held = (r" \wedge ".join(latex(readable_condition(c, self), self.spelled) for c in branch.conditions) for branch in branches)
-            cases = r" \\ ".join(rf"{form} & \text{{if }} {condition}" for form, condition in zip(forms, held, strict=True))
+            conditions = (r" \wedge ".join(latex(readable_condition(c, self), self.spelled) for c in branch.conditions) for branch in branches)
+            cases = r" \\ ".join(rf"{form} & \text{{if }} {condition}" for form, condition in zip(forms, conditions, strict=True))
             forms = [rf"\begin{{cases}} {cases} \end{{cases}}"]
         return rf"$\displaystyle {self.spelled(self.unknown)} = {forms[0]}$"
 

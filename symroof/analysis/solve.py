@@ -43,13 +43,13 @@ def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
     return solution
 
 
-def _single(thing: Any) -> Any:
+def _single(value: Any) -> Any:
     """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
-    if isinstance(thing, (list, tuple, set)):
-        if len(thing) != 1:
-            raise InputError(Problem("equation", f"{len(thing)} at once: one equation is solved for one unknown", hint="solve one, then substitute the answer"))
-        return next(iter(thing))
-    return thing
+    if isinstance(value, (list, tuple, set)):
+        if len(value) != 1:
+            raise InputError(Problem("equation", f"{len(value)} at once: one equation is solved for one unknown", hint="solve one, then substitute the answer"))
+        return next(iter(value))
+    return value
 
 
 def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
@@ -77,8 +77,8 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
         )
 
     try:
-        posed = NumericEquation(relation, unknown, bound_case)
-        crossings, moves = posed.crossing(), posed.moves
+        numeric = NumericEquation(relation, unknown, bound_case)
+        crossings, moves = numeric.crossing(), numeric.moves
         if not all(map(in_range, crossings.values)):
             raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:

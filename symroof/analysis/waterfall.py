@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.differences import LEFT_OUT, Difference, differences
+from symroof.analysis.differences import LEFT_OUT, CaseDifference, differences
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
@@ -29,7 +29,7 @@ class WaterfallStep:
     Several changes are one step where the quantity has no value between them.
     """
 
-    changes: tuple[Difference, ...]
+    changes: tuple[CaseDifference, ...]
     before: Fraction
     after: Fraction
 
@@ -58,7 +58,7 @@ class WaterfallStep:
         return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
 
 
-def change_label(change: Difference) -> str:
+def change_label(change: CaseDifference) -> str:
     """A change in a few words."""
     if change.kind == "rest":
         return change.name
@@ -88,7 +88,7 @@ class Waterfall:
     start: Result
     end: Result
     steps: tuple[WaterfallStep, ...]
-    without_effect: tuple[Difference, ...]
+    without_effect: tuple[CaseDifference, ...]
     presets: tuple[str, ...] = ()
 
     def reversed(self) -> Waterfall:
@@ -168,7 +168,7 @@ def step_json(step: WaterfallStep) -> dict[str, Any]:
     }
 
 
-def change_json(change: Difference) -> dict[str, str]:
+def change_json(change: CaseDifference) -> dict[str, str]:
     """A change for programs."""
     return {"kind": change.kind, "name": change.name, "from": change.before, "to": change.after}
 
@@ -224,10 +224,10 @@ def number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     return Result(result.symbol, result.value, flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT))
 
 
-def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tuple[WaterfallStep, ...], tuple[Difference, ...]]:
+def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tuple[WaterfallStep, ...], tuple[CaseDifference, ...]]:
     """The steps that move the quantity, and the changes that do not."""
     steps: list[WaterfallStep] = []
-    silent: list[Difference] = []
+    silent: list[CaseDifference] = []
     for changes, after in _values(a, b, name):
         if after == value:
             silent += [change for change in changes if change.before != change.after]
@@ -237,10 +237,10 @@ def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tupl
     return tuple(steps), tuple(silent)
 
 
-def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[Difference, ...], Fraction]]:
+def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[CaseDifference, ...], Fraction]]:
     """The value after each change; a change without a value is joined with the next."""
     case = a
-    open_changes: tuple[Difference, ...] = ()
+    open_changes: tuple[CaseDifference, ...] = ()
     for change in differences(a, b):
         case, open_changes = change.applied(case), (*open_changes, change)
         try:

@@ -126,10 +126,10 @@ COMPARED = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.g
 def holds(operator: str, left: Any, right: Any, e: ArrayContext, node: Tree, index: Mapping[str, Any]) -> Any:
     """A relation, as floats that are 1 where it holds, 0 where it does not, NaN where a side has no value."""
     _refuse_polynomials(left, right)
-    result, apart = COMPARED[operator](left, right), np.abs(left - right)
-    if not np.size(apart) or np.min(apart) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
+    result, distance = COMPARED[operator](left, right), np.abs(left - right)
+    if not np.size(distance) or np.min(distance) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
         return result.astype(float)
-    result = np.where(np.isnan(apart), np.nan, result)
+    result = np.where(np.isnan(distance), np.nan, result)
     near = _near(left, right)
     return e.exact_where(result, near, node, index) if np.any(near) else result
 

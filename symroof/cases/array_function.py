@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symroof.arrays.blocks import blocks, cut
+from symroof.arrays.blocks import Array, blocks, cut
 from symroof.arrays.values import Arrays, Formulas
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -163,7 +163,7 @@ class Compiled:
         vars(made)["_formulas"] = self._formulas
         return made
 
-    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
+    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Array, ...]:
         """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
 
         >>> from symroof import compile
@@ -212,7 +212,7 @@ class Compiled:
             if array.shape != shape or array.dtype != output.dtype:
                 raise ValueError(f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}")
 
-    def _spelled(self, output: Output, codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _spelled(self, output: Output, codes: Array) -> Array:
         return np.array([*output.labels, ""])[codes] if output.labels else codes
 
 

@@ -419,7 +419,7 @@ class BoundCase(Recall):
         """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
         inputs, assumptions = self.inputs(quantities, everything), self.assumptions
         return {
-            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
+            "inputs": {name: entry.as_json() for name, entry in inputs.items()},
             "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in self.switches},
         }
 

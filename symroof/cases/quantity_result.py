@@ -175,6 +175,10 @@ class Input:
     source: str
     defaulted: bool
 
+    def as_json(self) -> dict[str, Any]:
+        """The value with its source, with the keys of the JSON output."""
+        return {**self.result.as_json(), "source": self.source, "defaulted": self.defaulted}
+
 
 class Number(float):
     """A float in base units (byte, FLOP, s, token, USD) with its unit, range and flags; its text shows them all.

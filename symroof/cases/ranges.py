@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from symroof.arrays.blocks import Array
 from symroof.cases.array_function import Compiled, compiled
 from symroof.cases.quantity_result import RangeNotFound
 from symroof.errors import InputError
@@ -33,7 +34,6 @@ from symroof.theory.theory import UnknownName
 Point = Mapping[str, Fraction]
 Place = tuple[int, ...]
 """Steps along each axis."""
-Array = np.ndarray[Any, Any]
 Window = tuple[Array, ...]
 """A grid: the steps that are looked at along each axis."""
 
@@ -361,14 +361,14 @@ class BoxGrid:
 
     def _climbed(self, function: Compiled, sign: int, place: Place, spans: list[int]) -> tuple[float, Place]:
         """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
-        best, stood, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
+        best, unchanged, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
             window = tuple(self._around(k, at, span, steps) for k, (at, span) in enumerate(zip(place, spans, strict=True)))
             value, reached = next(_peaks(window, sign * self._whole(function, window, self.values(function, window)[0]), 1))
             reached = reached if value > best else place
-            best, stood = max(best, value), stood + 1 if reached == place else 0
+            best, unchanged = max(best, value), unchanged + 1 if reached == place else 0
             corner = all(not span or at in (0, axis.steps) for axis, at, span in zip(self.axes, place, spans, strict=True))
-            if stood and (max(spans) <= 1 or (corner and stood > 1)):
+            if unchanged and (max(spans) <= 1 or (corner and unchanged > 1)):
                 break
             if not any(span and abs(a - b) >= span for a, b, span in zip(reached, place, spans, strict=True)):
                 spans = [min(span, max(_gap(own), 1)) if span else 0 for span, own in zip(spans, window, strict=True)]

@@ -256,10 +256,10 @@ def _served_devices(bound_case: BoundCase) -> Fraction:
 def _layout(bound_case: BoundCase, count: int) -> list[str]:
     """The layout of the devices, and how many of all prefill on their own; where layouts are compared, or prompts are read on separate devices, also a plain group."""
     case = bound_case.case
-    apart = bound_case.assumptions["scheduling"] == "disaggregated"
+    disaggregated = bound_case.assumptions["scheduling"] == "disaggregated"
     compared = "attention_dp" in bound_case.given  # every layout sets it
-    plain = [f"tp {case.value('tp')}"] if count > 1 and (apart or compared) else []
-    prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if apart else []
+    plain = [f"tp {case.value('tp')}"] if count > 1 and (disaggregated or compared) else []
+    prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if disaggregated else []
     return [*(degrees(bound_case) or plain), *prefill]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS, under_load
+from symroof.arrays.blocks import Array
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.decision_defaults import has_mix
@@ -26,7 +27,6 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., dict[str, Array]]
 """Quantities by batch and copies, at the slow end of the efficiencies unless other numbers are asked for."""
 
@@ -334,8 +334,8 @@ def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list
             moved = tuple((name, None if name in ARGUMENTS else value) for name, value in case.numbers.items())
             unpriced = not case.has(PRICE) and bool(PRICED & bound_case.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
-    for (*_, used), alike in by_shape.items():
-        places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
+    for (*_, used), members in by_shape.items():
+        places = sorted(members, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         if not cases[places[0]].case.known("fits"):
             continue
         try:
@@ -357,8 +357,8 @@ class _FormulaNumbers:
         return self._by_object[id(tree)][0]
 
 
-def _relevant(held: Theory, formulas: Collection[str]) -> frozenset[str]:
+def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
     return frozenset().union(
-        *(held.ancestry(name) for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas))
+        *(theory.ancestry(name) for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas))
     )

@@ -95,7 +95,7 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
         "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
         "keeps": [margin_json(keep) for keep in margins(bound_case.slow_end)] if passing else [],
         "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl", "sustained_itl")},
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in bound_case.inputs(_known(c.run), False).items()},
+        "inputs": {name: entry.as_json() for name, entry in bound_case.inputs(_known(c.run), False).items()},
         "assumptions": {s: {"value": bound_case.assumptions[s], "defaulted": bound_case.assumptions.defaulted(s)} for s in SWITCHES},
         "warnings": case_warnings(bound_case),
     }

@@ -83,8 +83,8 @@ class AxisWalk:
         edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.roots_only else None
         for branch in self.region_branches(edge) if edge else ():
             if branch.value is not None and _same(branch.value, region.low):
-                held = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
-                return replace(branch, conditions=(*branch.conditions, *held), value=region.low)
+                arm_conditions = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
+                return replace(branch, conditions=(*branch.conditions, *arm_conditions), value=region.low)
         return Branch(None, (), region.low)
 
     def _sign_at(self, region: Region, point: Fraction) -> int:
@@ -107,9 +107,9 @@ class AxisWalk:
             part = Region(low, high, region.tree)
             wins = self._winner(node, sides, part)
             losers = [arm for arm in node.args if arm != wins]
-            held = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
+            arm_conditions = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
             edge = edges.get(low, region.edge)
-            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *held), edge))
+            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *arm_conditions), edge))
 
     def _winner(self, node: Call, sides: list[dict[str, Tree]], part: Region) -> Tree:
         """The arm that wins by its value inside a region: on either side of the middle where a pole lies just there.
@@ -175,9 +175,9 @@ class AxisWalk:
             return Branch(None, tuple(conditions), root)
         return Branch(form.expand(form.abbreviated), tuple(conditions), root, form.abbreviated, form.named)
 
-    def _condition(self, form: Form, spoken: Compare) -> Condition:
-        whole = Compare(spoken.operator, form.expand(spoken.left), form.expand(spoken.right))
-        return Condition(whole, self._holds(whole, None), spoken)
+    def _condition(self, form: Form, abbreviated: Compare) -> Condition:
+        whole = Compare(abbreviated.operator, form.expand(abbreviated.left), form.expand(abbreviated.right))
+        return Condition(whole, self._holds(whole, None), abbreviated)
 
     def _candidate(self, form: Tree) -> Fraction | None:
         """Where a closed form would put the crossing, if anywhere on the axis."""

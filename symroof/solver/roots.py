@@ -125,8 +125,8 @@ def _newton(p: Numbers, x: Fraction) -> Fraction:
 
 def _between(low: Fraction, high: Fraction) -> Fraction:
     """Midway between two ends; by their powers of two while those are far apart, of which a bound of roots may have hundreds."""
-    apart = _bits(high) - _bits(low)
-    return low * 2 ** (apart // 2) if low and apart > 2 else short((low + high) / 2)
+    bits_between = _bits(high) - _bits(low)
+    return low * 2 ** (bits_between // 2) if low and bits_between > 2 else short((low + high) / 2)
 
 
 def _bits(x: Fraction) -> int:

@@ -40,9 +40,9 @@ def join_signs_of_crossing(crossing: Crossing, signed: Iterable[str]) -> Crossin
         return replace(each, tree=relation(each.tree), abbreviated=relation(each.abbreviated) if each.abbreviated else None)
 
     def branch(each: Branch) -> Branch:
-        form, spoken = (join_signs(tree, signed) if tree is not None else None for tree in (each.closed_form, each.abbreviated))
+        form, abbreviated = (join_signs(tree, signed) if tree is not None else None for tree in (each.closed_form, each.abbreviated))
         named = tuple((name, join_signs(tree, signed)) for name, tree in each.named)
-        return replace(each, closed_form=form, abbreviated=spoken, named=named, conditions=tuple(map(condition, each.conditions)))
+        return replace(each, closed_form=form, abbreviated=abbreviated, named=named, conditions=tuple(map(condition, each.conditions)))
 
     return replace(crossing, branches=tuple(map(branch, crossing.branches))) if signed else crossing
 
@@ -76,17 +76,17 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
         return Crossing("identical", CLOSED)
     chosen = list(islice(arms(difference, x), MOST_BRANCHES + 1))
     try:
-        quotients = [(held, *_quotient(arm, x)) for arm, held in chosen[:MOST_BRANCHES]]
+        quotients = [(conditions, *_quotient(arm, x)) for arm, conditions in chosen[:MOST_BRANCHES]]
     except NotRational:
         if (power := hidden_exponent(difference, x)) is None:
             raise
         return _through_power(difference, power, x, within)
-    valid = [(held, over, under) for held, over, under in quotients if under]
+    valid = [(conditions, over, under) for conditions, over, under in quotients if under]
     if not valid:
         raise NotRational("it divides by zero, whatever the symbols")
     if not any(over for _, over, _ in valid):
         return Crossing("identical", CLOSED)
-    branches = [branch for held, over, under in valid for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
+    branches = [branch for conditions, over, under in valid for branch in _branches(over, (*conditions, *_off_zero(under, x), *within))]
     more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in valid)
     if not branches and not more and (sides := {_side(over, under) for _, over, under in valid}) in ({1}, {-1}):
         return Crossing("lhs_above" if sides == {1} else "lhs_below", CLOSED)
@@ -118,20 +118,20 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
     return Crossing("conditional", CLOSED, tuple(branches))
 
 
-def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
+def arms(tree: Tree, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
     """Every way to choose the winners of the maxima that the unknown moves, with the conditions under which they win."""
     node = innermost(tree, x)
     if node is None:
-        yield tree, held
+        yield tree, conditions
         return
     sides = ends(tree, node)
-    leads = {_lead(condition) for condition in held}
+    leads = {_lead(condition) for condition in conditions}
     for winner in node.args:
         duels = [beats(node, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides]
         if any(known_sign(_lead(duel)) == -1 or _lead(_turned(duel)) in leads for duel in duels):
             continue  # it loses by its shape, or to what has won elsewhere in the formula
         open_ = (duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads)
-        yield from arms(replaced(tree, node, winner), x, (*held, *open_))
+        yield from arms(replaced(tree, node, winner), x, (*conditions, *open_))
 
 
 def _lead(duel: Compare) -> Tree:
@@ -153,12 +153,12 @@ def _without_zeros(p: Polynomial) -> Polynomial:
     return {power: c for power, c in p.items() if not vanishes(c)}
 
 
-def _branches(over: Polynomial, held: tuple[Compare, ...]) -> list[Branch]:
+def _branches(over: Polynomial, conditions: tuple[Compare, ...]) -> list[Branch]:
     """The closed forms of one choice of arms; none where the unknown drops out or the degree is too high."""
     if _degree(over) not in (1, 2):
         return []
     forms = closed_forms(over, plain_sign)
-    return [_branch(form, held) for form in forms if not any(_fails(_whole(form, condition)) for condition in form.conditions)]
+    return [_branch(form, conditions) for form in forms if not any(_fails(_whole(form, condition)) for condition in form.conditions)]
 
 
 def _fails(condition: Compare) -> bool:
@@ -186,10 +186,10 @@ def vanishes(tree: Tree) -> bool:
     return same(tree, ZERO)
 
 
-def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
+def _branch(form: Form, conditions: tuple[Compare, ...]) -> Branch:
     """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(_whole(form, condition), None, condition) for condition in form.conditions)
-    return Branch(form.expand(form.abbreviated), (*own, *(Condition(tree, None) for tree in held)), None, form.abbreviated, form.named)
+    return Branch(form.expand(form.abbreviated), (*own, *(Condition(tree, None) for tree in conditions)), None, form.abbreviated, form.named)
 
 
 def _whole(form: Form, condition: Compare) -> Compare:

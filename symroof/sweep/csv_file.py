@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from symroof.sweep.grid_blocks import Array, Filled, Grid, GridBlock
+from symroof.arrays.blocks import Array
+from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.analysis.verdict import basis_lines
+from symroof.arrays.blocks import Array
 from symroof.cases.quantity_result import plain_value
 from symroof.errors import InputError, Problem, require
-from symroof.sweep.grid_blocks import Array, Grid, collected
+from symroof.sweep.grid_blocks import Grid, collected
 from symroof.sweep.metadata import SCHEMA, assumptions, attributes, axis_attributes, inputs, variable_attributes, warnings
 from symroof.sweep.plan import LABEL, NUMBER, TRUTH, Plan, Variable
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from symroof.arrays.blocks import Array, blocks
 from symroof.sweep.plan import LABEL, NUMBER, Plan, Variable
 
 BLOCK = 2**18
 """Points of a block: with a dozen quantities 25 MB, and the compiled function cuts it further to stay in cache."""
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
@@ -34,24 +33,6 @@ class GridBlock:
         return math.prod(self.shape)
 
 
-def slabs(shape: tuple[int, ...], most: int = BLOCK) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The grid cut into runs of rows, as ``(start, stop)``: single places of the leading axes, a stretch of the next, the rest whole.
-
-    >>> slabs((3, 4), most=8)
-    [((0, 0), (2, 4)), ((2, 0), (3, 4))]
-    """
-    if not shape:
-        return [((), ())]
-    cut = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
-    step = max(1, most // math.prod(shape[cut + 1 :]))
-    zeros, rest = (0,) * (len(shape) - cut - 1), shape[cut + 1 :]
-    return [
-        ((*lead, first, *zeros), (*(i + 1 for i in lead), min(first + step, shape[cut]), *rest))
-        for lead in itertools.product(*map(range, shape[:cut]))
-        for first in range(0, shape[cut], step)
-    ]
-
-
 Filled = Iterable[list[tuple[GridBlock, dict[str, Array]]]]
 """Batches of blocks in order, each block with its values."""
 
@@ -65,7 +46,8 @@ class Grid:
 
     def __init__(self, plan: Plan, most: int = BLOCK) -> None:
         self.plan = plan
-        self.cuts = slabs(tuple(map(len, plan.numeric)), most)
+        places = blocks(tuple(map(len, plan.numeric)), most)
+        self.cuts = [(tuple(part.start for part in place), tuple(part.stop for part in place)) for place in places]
         self.together = max(1, most // math.prod(map(len, plan.numeric)))
 
     def __len__(self) -> int:

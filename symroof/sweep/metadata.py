@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from symroof.analysis.verdict import basis_lines, published_mismatch
-from symroof.cases.quantity_result import Input
 from symroof.sweep.axes import Axis
 from symroof.sweep.plan import TRUTH, Plan, Variable
 from symroof.sweep.sweep_quantities import FITS
@@ -61,30 +60,30 @@ def inputs(plan: Plan) -> dict[str, Any]:
     """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
     moved = set(plan.dims)
     each = [
-        {name: _entry(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
+        {
+            name: entry.as_json()
+            for name, entry in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items()
+            if name not in moved
+        }
         for case, lacking in zip(plan.cases, plan.missing, strict=True)
     ]
     return {name: _over(plan, [entries.get(name) for entries in each]) for name in dict.fromkeys(name for entries in each for name in entries)}
 
 
-def _entry(entry: Input) -> dict[str, Any]:
-    return {**entry.result.as_json(), "source": entry.source, "defaulted": entry.defaulted}
-
-
 def _over(plan: Plan, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
     """One entry where all cases say the same; else one for each combination of the labels along which they differ."""
-    apart = _distinct_entries(plan, entries)
-    if len(apart) == 1 and entries[0] is not None:
+    differing = _distinct_entries(plan, entries)
+    if len(differing) == 1 and entries[0] is not None:
         return entries[0]
-    return {"over": list(apart[0][0]), "cases": [{"when": when, **entry} for when, entry in apart if entry is not None]}
+    return {"over": list(differing[0][0]), "cases": [{"when": when, **entry} for when, entry in differing if entry is not None]}
 
 
 def _distinct_entries(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
     """What the cases say, once for each combination of the labels along which they differ."""
-    apart = plan.axes_that_differ(entries)
+    differing = plan.axes_that_differ(entries)
     distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
     for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), entries, strict=True):
-        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
+        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in differing}
         distinct.setdefault(tuple(when.values()), (when, entry))
     return list(distinct.values())
 

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from symroof.arrays.blocks import Array
 from symroof.sweep.axes import Axis
-from symroof.sweep.grid_blocks import Array, Filled, Grid, GridBlock
+from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.metadata import axis_attributes, variable_attributes
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from symroof.arrays.blocks import Array
 from symroof.errors import InputError, Problem
 from symroof.output_files import PREFIX, hold, remove_abandoned
-from symroof.sweep.grid_blocks import Array
 
 SCHEMA = "symroof/sweep-parts/3"
 DAMAGED = (zipfile.BadZipFile, ValueError, EOFError, KeyError, RuntimeError)
@@ -150,10 +150,10 @@ def locked(goal: Path) -> Iterator[None]:
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:
-            held = hold(handle, path)
+            locked_here = hold(handle, path)
         except OSError:  # a file system without locks
-            held = True
-        if not held:
+            locked_here = True
+        if not locked_here:
             raise InputError(Problem(str(goal), "another sweep is writing this file", hint="wait for it, or name another file"))
         try:
             yield

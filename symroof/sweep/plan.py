@@ -186,10 +186,10 @@ class Plan:
         if not having:  # it is known and has no value anywhere, such as a queue that only grows
             return Variable(name, NUMBER, (), symbol.unit, symbol.meaning, everywhere=False)
         moved = frozenset().union(*(self.functions[i].depends[name] for i in having))
-        apart = self.axes_that_differ([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
+        differing = self.axes_that_differ([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
         labels = tuple(dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ())))
         kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.stands_for(name), Compare) else NUMBER
-        dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
+        dims = tuple(axis.name for axis in self.axes if axis.name in (differing if axis.labelled else moved))
         return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
 
     def axes_that_differ(self, values: Sequence[Any]) -> frozenset[str]:

@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 
 from symroof.analysis.tracking import Track, untracked
+from symroof.arrays.blocks import Array
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import Destination, destination, open_stream, replace
-from symroof.sweep.grid_blocks import BLOCK, Array, Grid, GridBlock
+from symroof.sweep.grid_blocks import BLOCK, Grid, GridBlock
 from symroof.sweep.metadata import attributes, warnings
 from symroof.sweep.partial_files import PartsFolder, locked, remove
 from symroof.sweep.plan import Plan
