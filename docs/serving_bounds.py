@@ -135,4 +135,4 @@ def _case(deployed: _Deployed, layout: Layout) -> Case:
 def _case_of(model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout) -> Case:
     """The case of a model on a device in a layout, sizes aside."""
     given: dict[str, Any] = {**dict(precision), **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True))}
-    return next(bound_cases(request_of(model, hardware, **given))).case()
+    return next(bound_cases(request_of(model, hardware, **given))).case

@@ -35,11 +35,11 @@ class Study(core.Study):
         """A grid of quantities over any inputs, one variable a quantity along the axes it depends on.
 
         An axis is a keyword: numbers in base units, or a text such as ``"128:32768:x2"``; models, devices, precisions and
-        counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings stand in the
+        counting choices by name. Lists of the study that no keyword names are axes, too. Units and meanings are in the
         attributes of the variables, assumptions, inputs with their sources and warnings in those of the whole. Without
         ``quantities``, the usual ones; whether a point fits in memory comes along with every latency, rate and cost.
 
-        A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, beside the ``quantities`` or alone.
+        A keyword whose value is a formula, in SymPy or as text, is no axis but a column of that name, with the ``quantities`` or alone.
 
         >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
         >>> grid = study.sweep(batch=[1, 64, 256], quantities=["itl", "kv_cache_bytes"])
@@ -57,11 +57,11 @@ class Study(core.Study):
         from symroof.specs.own_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
-        from symroof.sweep.sweep_quantities import columns
+        from symroof.sweep.sweep_quantities import formula_columns
 
         single = isinstance(quantities, str) or is_sympy(quantities)
         wanted = [quantities] if single else quantities
-        study, formulas = copy(self), columns(over, self.declared)
+        study, formulas = copy(self), formula_columns(over, self.declared)
         for name, formula in formulas.items():
             study.define(name, formula, unit_of(formula, study.declared), text(formula))
         axes = axes_of(((name, values) for name, values in over.items() if name not in formulas), own=self.declared)
@@ -70,8 +70,8 @@ class Study(core.Study):
     def plot(
         self, kind: Any, over: Any = None, against: core.Study | str | os.PathLike[str] | None = None, quantity: Any = "itl", title: str = "", label: str = ""
     ) -> Picture:
-        """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and like there they stand at measured efficiencies and
-        0.92 of a device's memory is used unless the study says otherwise. A quantity over an input stands where :meth:`value` has it.
+        """A picture, shown as it is in a notebook: its kinds are those of ``symroof plot``, and as there they assume measured efficiencies and
+        0.92 of a device's memory is used unless the study says otherwise. A quantity over an input has the value of :meth:`value`.
 
         Args:
             kind: ``roofline``, ``latency-throughput``, ``regimes``, ``pareto``, ``memory``, ``tornado``, ``ttft`` or ``itl``; ``waterfall`` with a
@@ -79,7 +79,7 @@ class Study(core.Study):
             over: the input that it is drawn over, by name or symbol, around the value it has here.
             against: what a waterfall leads to: a study, the file or name of one, a preset that counts this one, or a number with its unit.
             quantity: what a waterfall is of.
-            title, label: of a quantity over an input the headline, and what it is called beside the axis and in words.
+            title, label: of a quantity over an input the headline, and what it is called at the axis and in words.
 
         Returns:
             The picture: ``.save("x.svg")`` (or ``.pdf``, ``.png``), ``.says`` for its takeaway, ``.data`` for its points as an ``xarray.Dataset``.
@@ -131,7 +131,7 @@ class Study(core.Study):
         return plan(self.request, axes, quantities, self.spec.title if self.spec else None)
 
     def calibrate(self, measured: str | os.PathLike[str], fit: Sequence[str] | None = None) -> Calibration:
-        """Fit efficiencies and overheads to the latencies of a CSV file, laid over the first case.
+        """Fit efficiencies and overheads to the latencies of a CSV file, starting from the first case.
 
         Args:
             measured: the CSV file: a row for each measurement, a column for each input that varies, and latencies such as ``ttft_ms``.
@@ -165,7 +165,7 @@ class Study(core.Study):
 
 
 class Theory:
-    """A theory of one's own, said in Python as its file says it: inputs, formulas over them and over the engine's names, thresholds.
+    """A user-defined theory, defined in Python as in its file: inputs, formulas over them and over the engine's names, thresholds.
 
     >>> import sympy
     >>> width, patch = sympy.symbols("width patch", positive=True)
@@ -182,7 +182,7 @@ class Theory:
     Args:
         inputs: name -> its unit (``"byte/s"``, ``""`` or None for a plain number), or an entry with ``unit``, ``means``, ``default``, ``latex``, ``counts``
             (whole things) and ``sign`` (``positive``, ``nonnegative``, ``real``). A name may be the caller's own SymPy symbol: its sign is
-            then that of the input, one that is an integer counts whole things, and it stands in every expression.
+            then that of the input, one that is an integer counts whole things, and it appears in every expression.
         define: name -> a formula, as text or in SymPy, or an entry with ``formula``, ``unit``, ``means``, ``latex``; without a unit it has that of its formula.
         thresholds: name -> a pair of an equation and its unknown, or an entry with ``equation``, ``unknown``, ``means``; or a list of entries, as in a file.
         title: what it calls itself.
@@ -305,11 +305,11 @@ def quantities() -> Table:
     >>> quantities()["kv_bytes_per_token"]["definition"]
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
     """
-    from symroof.analysis.expressions import defined
+    from symroof.analysis.expressions import definition_in_sympy
 
     case, listed = Study().first, _table("quantities")
     definitions = {row["name"]: row["definition"] for row in listed}
-    return Table([{**row, "definition": defined(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
+    return Table([{**row, "definition": definition_in_sympy(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
 
 
 def thresholds() -> Table:

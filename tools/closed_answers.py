@@ -159,11 +159,11 @@ def pieces_hold(symbolic, solution, study, label):
         return False
     assert sympy.Symbol(symbolic.unknown) not in {sympy.Symbol(free.name) for free in symbolic.sympy.free_symbols}, label
     values = study.values()
-    put_in = symbolic.sympy.xreplace(values)
+    use_defaults = symbolic.sympy.xreplace(values)
     if solution.value is None:
-        assert put_in is sympy.nan, label
+        assert use_defaults is sympy.nan, label
     elif solution.sympy is None and solution.symbol.counted:  # a sum has no value between whole numbers: what is bracketed is one
-        assert math.ceil(put_in) == math.ceil(solution.value), label
+        assert math.ceil(use_defaults) == math.ceil(solution.value), label
     else:
         assert same(symbolic.sympy, values, solution.value), label
     return True

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from symroof.analysis.implicit_quantities import searched_quantity
-from symroof.analysis.inline import SPOKEN, explained, shortest, written_out
+from symroof.analysis.inline import KEPT_NAMES, over_inputs, readable_form, shortest
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result, bare
+from symroof.cases.quantity_result import Result, plain_value
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
@@ -48,8 +48,8 @@ LONGEST = 240
 """Characters of a formula that can still be read at a glance."""
 
 
-class Written:
-    """What stands in a derivation as one formula."""
+class FormulaView:
+    """A formula in a derivation."""
 
     _tree: Tree
     _own: Declarations
@@ -68,7 +68,7 @@ class Written:
 
 
 @dataclass(frozen=True, repr=False)
-class Limit(Written):
+class LimitForm(FormulaView):
     """The limit of a quantity at one end of one input.
 
     Attributes:
@@ -115,19 +115,19 @@ class Limit(Written):
     @property
     def says(self) -> str:
         """The sentence before the formula."""
-        held = "".join(f", while {condition}" for condition in self.conditions_text)
+        conditions_said = "".join(f", while {condition}" for condition in self.conditions_text)
         if self.grows:
-            return f"{self.words}{held}, without bound, like"
+            return f"{self.words}{conditions_said}, without bound, like"
         falls = f", falling like {text(self._leading.term(self.symbol.name))}" if self._tree == ZERO and self._leading.power else ""
-        return f"{self.words}{held}{falls}"
+        return f"{self.words}{conditions_said}{falls}"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        value = bare(self.result.value) if self.result else None
+        value = plain_value(self.result.value) if self.result else None
         return {"symbol": self.symbol.name, "to": self.to, "text": self.text, "latex": latex(self._tree, spell), "says": self.says, "value": value}
 
 
 @dataclass(frozen=True, repr=False)
-class FirstOrder(Written):
+class FirstOrder(FormulaView):
     """A quantity counted with the weights alone, written out."""
 
     _tree: Tree
@@ -138,10 +138,10 @@ class FirstOrder(Written):
         return f"<{self.text}>"
 
     def as_json(self, spell: Any) -> dict[str, Any]:
-        return {"text": self.text, "latex": latex(self._tree, spell), "value": bare(self.result.value) if self.result else None}
+        return {"text": self.text, "latex": latex(self._tree, spell), "value": plain_value(self.result.value) if self.result else None}
 
 
-def limit_forms(name: str, bound_case: BoundCase) -> tuple[Limit, ...]:
+def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     """Every limit of :data:`REPORTED` that a quantity has here and that is not trivial.
 
     >>> from symroof.analysis.study import Study
@@ -152,21 +152,21 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[Limit, ...]:
     """
     if isinstance(bound_case.case.stands_for(name), (Compare, Largest)):
         return ()
-    reported = (row for row in REPORTED if not stands_behind_context(row[0], name, bound_case))
+    reported = (row for row in REPORTED if not acts_through_context(row[0], name, bound_case))
     return tuple(limit for x, to, words in reported for limit in _limits(name, x, to, words, bound_case))
 
 
-def stands_behind_context(x: str, name: str, bound_case: BoundCase) -> bool:
+def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
     """Whether an input is the prompt and moves a quantity through the context alone: the limit in the context is then reported instead."""
     if x != "prompt":
         return False
-    at_context = explained(name, "context", bound_case)
-    return mentions(at_context, "context") and substitute(explained(name, x, bound_case), {x: Name("context")}) == at_context
+    at_context = readable_form(name, "context", bound_case)
+    return mentions(at_context, "context") and substitute(readable_form(name, x, bound_case), {x: Name("context")}) == at_context
 
 
-def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[Limit]:
+def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[LimitForm]:
     """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists, as of what is searched."""
-    tree = explained(name, x, bound_case)
+    tree = readable_form(name, x, bound_case)
     if name == x or not mentions(tree, x) or searched_quantity(Name(name), x, bound_case):
         return []
     try:
@@ -179,26 +179,26 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
     if len(forms) == 1:  # every arm says the same, so that no condition matters
         forms = {form: replace(term, conditions=()) for form, term in forms.items()}
     symbol = bound_case.case.theory.symbol(x)
-    if any(over_nothing(form) for form in forms):
+    if any(divides_by_zero(form) for form in forms):
         return []
     own = bound_case.case.theory.own
-    limits = [Limit(symbol, to, words, term, form, _value(name, form, term, to, bound_case), own) for form, term in forms.items()]
+    limits = [LimitForm(symbol, to, words, term, form, _value(name, form, term, to, bound_case), own) for form, term in forms.items()]
     if not all(limit.readable for limit in limits):  # one arm of two would be half the truth
         return []
-    return [limit for limit in limits if not _already_there(limit, bound_case.get(name)) and not _beside(limit, name, bound_case)]
+    return [limit for limit in limits if not _changes_nothing(limit, bound_case.get(name)) and not _needs_more_inputs(limit, name, bound_case)]
 
 
-def _already_there(limit: Limit, now: Result | None) -> bool:
+def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
     """Whether the limit is the value that the quantity has anyway: another arm binds, and going there changes nothing."""
     return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged
 
 
-def over_nothing(tree: Tree) -> bool:
+def divides_by_zero(tree: Tree) -> bool:
     """Whether a formula divides by zero here, such as by a launch that takes no time."""
     return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
 
 
-def _beside(limit: Limit, name: str, bound_case: BoundCase) -> bool:
+def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bool:
     """Whether the limit needs an input that the quantity has its value without: the links of a draft that is not in use take no time."""
     try:
         return bound_case.get(name) is not None and bound_case.case.evaluate(limit._tree) is None
@@ -237,13 +237,13 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     '2*batch/weight_bytes_per_param'
     """
     weights = bound_case.with_switches(**DETAIL["weights"])
-    tree = written_out(Name(name), weights)
-    left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in SPOKEN and inner not in bound_case.case.given]
+    tree = over_inputs(Name(name), weights)
+    left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in KEPT_NAMES and inner not in bound_case.case.given]
     if (
         left
         or any(isinstance(node, Total) for node in walk(tree))
-        or over_nothing(tree)
-        or tree in (ZERO, written_out(Name(name), bound_case))
+        or divides_by_zero(tree)
+        or tree in (ZERO, over_inputs(Name(name), bound_case))
         or isinstance(tree, (Compare, Largest))
         or len(text(tree)) > LONGEST
     ):

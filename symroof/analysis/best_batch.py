@@ -14,7 +14,7 @@ BEST = frozenset({"best_batch", "max_goodput"})
 """The quantities that are 0 for this reason."""
 
 HELD = {"judged_itl": "itl_target", "judged_ttft": "ttft_target"}
-"""What rises with the batch, and the target it is held against."""
+"""What rises with the batch, and the target it is compared with."""
 
 
 def why_no_batch(bound_case: BoundCase) -> str | None:

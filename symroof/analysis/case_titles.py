@@ -1,4 +1,4 @@
-"""The names of cases for people: a title in a line, and a label by what sets a case apart from the others."""
+"""The names of cases for people: a title in a line, and a label by what distinguishes a case from the others."""
 
 from fractions import Fraction
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, endless, findings, metric_of, queues, unjudged
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, findings, metric_of, queues, unknown_targets, waits_without_end
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NotGiven, NoValue
@@ -13,12 +13,12 @@ from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
 
-ENDLESS = Fraction(10**300)
+UNBOUNDED = Fraction(10**300)
 """The share of its limit that a wait without end takes up."""
 
 
 @dataclass(frozen=True)
-class Condition:
+class Constraint:
     """One condition of the headline: a metric stays within its limit."""
 
     name: str
@@ -39,7 +39,7 @@ class Condition:
         return (self.metric,) if self.name == LOAD else (self.metric, self.limit)
 
     def inputs(self, case: Case) -> set[str]:
-        """The inputs that a side is worked out from; ``tp`` too where it is one, and so stands in no formula until it may be another."""
+        """The inputs that a side is computed from; ``tp`` too where it is one, and so is in no formula until it may be another."""
         free = {"tp"}.intersection(case.freed({"tp"}).used(*self.sides))
         return free.union(case.used(*self.sides))
 
@@ -66,20 +66,20 @@ class Condition:
         try:
             return Fraction(case.value(self.metric)) / self.bound(case)
         except NoValue:
-            if not endless(self.name, case):
+            if not waits_without_end(self.name, case):
                 raise
-            return ENDLESS
+            return UNBOUNDED
 
-    def waits(self, case: Case) -> bool:
+    def has_wait(self, case: Case) -> bool:
         """Whether the metric holds an estimated wait, which no formula gives: it is searched."""
         return self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in case.given
 
-    def solved(self, unknown: str, bound_case: BoundCase, waits: bool = False) -> Solution | None:
+    def solution(self, unknown: str, bound_case: BoundCase, waits: bool = False) -> Solution | None:
         """Where it is met with equality; None where a missing input leaves it open, and of a wait, unless ``waits`` are to be searched for, too.
 
         A search for a wait takes some tenths of a second, and is only made for what is no count.
         """
-        if self.waits(bound_case.case) and (not waits or bound_case.case.theory.symbol(unknown).counted):
+        if self.has_wait(bound_case.case) and (not waits or bound_case.case.theory.symbol(unknown).counted):
             return None
         named = next((t.name for t in THRESHOLDS.values() if (t.equation, t.unknown) == (self.equation, unknown)), None)
         try:
@@ -89,13 +89,13 @@ class Condition:
         return None if solution.missing else solution
 
 
-def conditions(bound_case: BoundCase) -> list[Condition]:
+def constraints(bound_case: BoundCase) -> list[Constraint]:
     """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
     case = bound_case.case
-    memory = [Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
-    load = [Condition(LOAD, LOAD, "1")] if queues(case) and case.known(LOAD) else []
-    metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if endless(name, case) else None) for name in bound_case.targets}
-    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
+    memory = [Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
+    load = [Constraint(LOAD, LOAD, "1")] if queues(case) and case.known(LOAD) else []
+    metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if waits_without_end(name, case) else None) for name in bound_case.targets}
+    return memory + load + [Constraint(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
 
 
 def passes(bound_case: BoundCase) -> bool | None:
@@ -106,8 +106,8 @@ def passes(bound_case: BoundCase) -> bool | None:
     >>> [passes(case) for case in study.cases]
     [True, None, False]
     """
-    if bound_case.fits is None or not bound_case.fits.value or unjudged(bound_case):
+    if bound_case.fits is None or not bound_case.fits.value or unknown_targets(bound_case):
         return False
     if not findings(bound_case):
         return True
-    return None if all(condition.holds(bound_case.case) for condition in conditions(bound_case)) else False
+    return None if all(condition.holds(bound_case.case) for condition in constraints(bound_case)) else False

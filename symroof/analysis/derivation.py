@@ -3,8 +3,8 @@
 from functools import cached_property
 from typing import Any
 
-from symroof.analysis.asymptotics import FirstOrder, Limit, first_order, limit_forms
-from symroof.analysis.derivation_steps import Step, formula_of, is_number, step_of
+from symroof.analysis.asymptotics import FirstOrder, LimitForm, first_order, limit_forms
+from symroof.analysis.derivation_steps import DerivationStep, formula_of, is_number, step_of
 from symroof.analysis.implicit_quantities import implicit
 from symroof.analysis.sensitivity import Elasticity, binding_arms, elasticities
 from symroof.cases.bound_case import BoundCase
@@ -59,7 +59,7 @@ class Derivation:
 
     @property
     def search(self) -> Search | None:
-        """How the value is worked out where no formula gives it.
+        """How the value is computed where no formula gives it.
 
         >>> from symroof.analysis.study import Study
         >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
@@ -141,7 +141,7 @@ class Derivation:
         return self.bound_case.why_unknown(self.name)
 
     @cached_property
-    def steps(self) -> tuple[Step, ...]:
+    def steps(self) -> tuple[DerivationStep, ...]:
         """One line for every quantity on the way, deepest first, this one last."""
         order: dict[str, None] = {}
         self._visit(self.name, order, set())
@@ -161,7 +161,7 @@ class Derivation:
         order[name] = None
 
     @cached_property
-    def limits(self) -> tuple[Limit, ...]:
+    def limits(self) -> tuple[LimitForm, ...]:
         """The form of the quantity as one input vanishes or grows; see :func:`symroof.analysis.asymptotics.limit_forms`.
 
         >>> from symroof.analysis.study import Study
@@ -189,7 +189,7 @@ class Derivation:
 
     @cached_property
     def binding_arms(self) -> tuple[str, ...]:
-        """The arms of maxima that the value stands on: the compute or the memory time of a step."""
+        """The arms of maxima that determine the value: the compute or the memory time of a step."""
         return binding_arms(self.name, self.bound_case) if self.result else ()
 
     def as_json(self) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class Derivation:
         """The inputs and assumptions behind the value: the inputs used with their sources, every switch, and the defaults among them."""
         return self.bound_case.ledger((self.name,), everything=False)
 
-    def _step_json(self, step: Step) -> dict[str, Any]:
+    def _step_json(self, step: DerivationStep) -> dict[str, Any]:
         entry = {
             "quantity": step.symbol.name,
             "definition": self._defined(step),
@@ -227,7 +227,7 @@ class Derivation:
         }
         return entry | (step.result.as_json() if step.result else {"value": None, "unit": step.symbol.unit, "reason": step.why_unknown})
 
-    def _defined(self, step: Step) -> dict[str, str]:
+    def _defined(self, step: DerivationStep) -> dict[str, str]:
         """The definition of a step: its formula, or how it is searched."""
         return {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"} if step.search else self._both(formula_of(step))
 

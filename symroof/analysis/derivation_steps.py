@@ -20,7 +20,7 @@ from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
 
-class Written(NamedTuple):
+class RenderedValue(NamedTuple):
     """A name or its value as text that a formula takes, as LaTeX and as MathML."""
 
     text: str
@@ -28,7 +28,7 @@ class Written(NamedTuple):
     mathml: str
 
     @classmethod
-    def name(cls, name: str, spelled: str) -> Written:
+    def name(cls, name: str, spelled: str) -> RenderedValue:
         return cls(name, spelled, spelling(spelled))
 
 
@@ -37,7 +37,7 @@ class Substituted:
     """A formula with numbers in place of its names; a name without a value stays."""
 
     _tree: Tree
-    put: Mapping[str, Written] = field(hash=False)
+    substituted_values: Mapping[str, RenderedValue] = field(hash=False)
     spell: Callable[[str], str] = field(compare=False)
 
     @property
@@ -52,15 +52,15 @@ class Substituted:
     def mathml(self) -> str:
         return mathml(self._tree, lambda name: self._shown(name).mathml, dots=True)
 
-    def _shown(self, name: str) -> Written:
-        return self.put[name] if name in self.put else Written.name(name, self.spell(name))
+    def _shown(self, name: str) -> RenderedValue:
+        return self.substituted_values[name] if name in self.substituted_values else RenderedValue.name(name, self.spell(name))
 
 
 @dataclass(frozen=True)
-class Step:
+class DerivationStep:
     """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
 
-    ``search`` says how the value is worked out where no formula gives it; the formula is then the name alone.
+    ``search`` says how the value is computed where no formula gives it; the formula is then the name alone.
     """
 
     symbol: Symbol
@@ -76,29 +76,31 @@ class Step:
         return text(self._formula)
 
 
-def formula_of(step: Step) -> Tree:
+def formula_of(step: DerivationStep) -> Tree:
     """The formula tree of a step, for the rooms of this package."""
     return step._formula
 
 
-def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Step:
+def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> DerivationStep:
     """One line: formula, substituted formula, value. ``with_ranges``, as reviews have it, shows the range of each number, and a unit that all
     numbers share at the value alone."""
     formula = bound_case.case.explains(name)
     theory = bound_case.case.theory
-    put: dict[str, Written] = {}
-    settled = _settled(formula, bound_case, put)
+    put: dict[str, RenderedValue] = {}
+    settled = _with_values(formula, bound_case, put)
     put |= {
-        node.name: _shown(node.name, bound_case, with_ranges) for node in walk(settled) if isinstance(node, Name) and node.name not in put and node.name != name
+        node.name: _rendered_name(node.name, bound_case, with_ranges)
+        for node in walk(settled)
+        if isinstance(node, Name) and node.name not in put and node.name != name
     }
     result = bound_case.get(name)
     if with_ranges and result is not None:
         put |= _in_one_unit(settled, result, bound_case)
     reason = bound_case.why_unknown(name) if result is None else ""
-    return Step(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, bound_case.case.search(name))
+    return DerivationStep(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, bound_case.case.search(name))
 
 
-def _settled(tree: Tree, bound_case: BoundCase, put: dict[str, Written], moving: frozenset[str] = frozenset()) -> Tree:
+def _with_values(tree: Tree, bound_case: BoundCase, put: dict[str, RenderedValue], moving: frozenset[str] = frozenset()) -> Tree:
     """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
     if isinstance(tree, Total):
         moving |= {tree.index}
@@ -108,63 +110,63 @@ def _settled(tree: Tree, bound_case: BoundCase, put: dict[str, Written], moving:
         except NoValue:
             return tree
         placeholder = f"at{len(put)}"
-        put[placeholder] = _written(value, bound_case.case.theory.symbol(tree.name))
+        put[placeholder] = _rendered(value, bound_case.case.theory.symbol(tree.name))
         return Name(placeholder)
-    return rebuild(tree, lambda child: _settled(child, bound_case, put, moving))
+    return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
 
 
 def is_number(tree: Tree) -> bool:
-    """Whether a formula speaks of no name."""
+    """Whether a formula contains no name."""
     return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
 
 
-def _shown(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Written:
-    """A name's value as it stands in a substituted line; the name itself where it is not known."""
+def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
+    """A name's value as written in a substituted line; the name itself where it is not known."""
     theory = bound_case.case.theory
     if name == STEP_INDEX.name:
-        return Written.name(name, STEP_INDEX.latex)
+        return RenderedValue.name(name, STEP_INDEX.latex)
     try:
         value = bound_case.case.value(name)
     except (NoValue, LookupError):
-        return Written.name(name, theory.latex(name))
-    written = _written(value, theory.symbol(name))
+        return RenderedValue.name(name, theory.latex(name))
+    written = _rendered(value, theory.symbol(name))
     result = bound_case.get(name) if with_ranges else None
     if result is not None and result.ranged:
         span = f"({result.span()})"
-        return Written(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
+        return RenderedValue(written.text, rf"{written.latex}\,\text{{{span}}}", f"{written.mathml}{THIN}{words(span)}")
     return written
 
 
-def _in_one_unit(tree: Tree, result: Result, bound_case: BoundCase) -> dict[str, Written]:
+def _in_one_unit(tree: Tree, result: Result, bound_case: BoundCase) -> dict[str, RenderedValue]:
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
     own, theory = result.symbol, bound_case.case.theory
-    spoken = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
-    alike = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
-    if not alike or len(spoken) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
+    shown = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
+    is_sum = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
+    if not is_sum or len(shown) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
         return {}
-    values = {name: bound_case.get(name) for name in spoken if theory.knows(name) and theory.symbol(name).unit == own.unit}
+    values = {name: bound_case.get(name) for name in shown if theory.knows(name) and theory.symbol(name).unit == own.unit}
     number, _ = scaled(result.value, own.unit)
-    if len(values) < len(spoken) or not own.unit:
+    if len(values) < len(shown) or not own.unit:
         return {}
-    return {name: _bare(value, result.value / number) for name, value in values.items() if value is not None and isinstance(value.value, Fraction)}
+    return {name: _rendered_in(value, result.value / number) for name, value in values.items() if value is not None and isinstance(value.value, Fraction)}
 
 
-def _bare(result: Result, size: Fraction) -> Written:
+def _rendered_in(result: Result, size: Fraction) -> RenderedValue:
     """A value as a number of units of a size, with its range."""
     digits = significant(Fraction(result.value) / size).replace(",", "")
     if not result.ranged or result.low is None or result.high is None:
-        return Written(digits, digits, measured(digits, ""))
+        return RenderedValue(digits, digits, measured(digits, ""))
     span = f"({significant(result.low / size)} to {significant(result.high / size)})"
-    return Written(digits, rf"{digits}\,\text{{{span}}}", f"{measured(digits, '')}{THIN}{words(span)}")
+    return RenderedValue(digits, rf"{digits}\,\text{{{span}}}", f"{measured(digits, '')}{THIN}{words(span)}")
 
 
-def _written(value: Any, symbol: Symbol) -> Written:
-    """A value as it stands in a formula."""
+def _rendered(value: Any, symbol: Symbol) -> RenderedValue:
+    """A value as written in a formula."""
     if not isinstance(value, Fraction):
-        return Written(str(value), rf"\text{{{value}}}", words(str(value)))
+        return RenderedValue(str(value), rf"\text{{{value}}}", words(str(value)))
     if symbol.unit in ("", "token", "request", "device") or symbol.counted:
         plain = significant(value, 6 if value.denominator != 1 else 12).replace(",", "")
-        return Written(plain, plain, measured(plain, ""))
+        return RenderedValue(plain, plain, measured(plain, ""))
     number, unit = scaled(value, symbol.unit)
     digits, spelled = significant(number).replace(",", ""), unit.replace("%", r"\%").replace(" ", r"\ ").replace("µ", r"\mu ")
-    return Written(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))
+    return RenderedValue(readable(value, symbol.unit), rf"{digits}\,\mathrm{{{spelled}}}", measured(digits, unit))

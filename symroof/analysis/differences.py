@@ -23,13 +23,13 @@ from symroof.theory.symbols import INPUTS, base_name
 
 Kind = Literal["definition", "switch", "input", "rest"]
 NOT_SET, LEFT_OUT = "not set", "left out"
-STORED = frozenset({WIDTH, KEPT_WIDTH, "weight_bits", "scale_bits", "scale_group"})
+WEIGHT_WIDTHS = frozenset({WIDTH, KEPT_WIDTH, "weight_bits", "scale_bits", "scale_group"})
 """Inputs that a precision of the weights sets together."""
 LONGEST = 60
 
 
 @dataclass(frozen=True)
-class Change:
+class CaseDifference:
     """One thing that differs: its kind and name, what it is on both sides, and what the case becomes with it.
 
     ``given`` maps names to their new value, None where the name has none; ``slip`` names the mistake in a tool's choice.
@@ -45,7 +45,7 @@ class Change:
     slip: str = ""
     declared: Declarations | None = None
 
-    def turned(self) -> Change:
+    def reversed(self) -> CaseDifference:
         """The change the other way, to be read; it is not one that a case can be given."""
         return replace(self, before=self.after, after=self.before, given=())
 
@@ -61,7 +61,7 @@ class Change:
         return replace(bound_case, chosen_model=self.model.chosen_model) if self.model else bound_case
 
 
-def differences(a: BoundCase, b: BoundCase) -> tuple[Change, ...]:
+def differences(a: BoundCase, b: BoundCase) -> tuple[CaseDifference, ...]:
     """Every change that leads from one case to the other: the tools' definitions, then counting choices, then inputs.
 
     >>> from symroof.analysis.study import Study
@@ -74,7 +74,7 @@ def differences(a: BoundCase, b: BoundCase) -> tuple[Change, ...]:
     defining = [name for name in names if _defines(name, a) or _defines(name, b)]
     values = [name for name in names if name not in defining]
     own = b.request.own
-    declared = (Change("definition", "names of its own", ", ".join(a.request.own) or "none", ", ".join(own) or "none", declared=own),)
+    declared = (CaseDifference("definition", "names of its own", ", ".join(a.request.own) or "none", ", ".join(own) or "none", declared=own),)
     return (
         *(declared if own != a.request.own else ()),
         *(change for name in defining for change in _definition(name, a, b)),
@@ -95,17 +95,17 @@ def _comparable(name: str, side: BoundCase) -> object:
 def _defines(name: str, side: BoundCase) -> bool:
     """Whether a side sets a formula, or a quantity that is otherwise derived; numbers of a model or a device and a context are inputs."""
     given, quantity = side.given.get(name), QUANTITIES.get(name)
-    if given is None or base_name(name) in STORED:
+    if given is None or base_name(name) in WEIGHT_WIDTHS:
         return False
     derived = quantity is not None and quantity.group not in ("model", "device") and name != "context"
     return derived or not isinstance(given.setting, (Num, Span))
 
 
-def _switches(a: BoundCase, b: BoundCase) -> Iterator[Change]:
+def _switches(a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
     """How operators' times add up comes first: under a maximum of sums, what one operator counts may not show."""
     for switch in sorted(SWITCHES, key=lambda name: name != "roofline"):
         if a.assumptions[switch] != b.assumptions[switch]:
-            yield Change("switch", switch, a.assumptions[switch], b.assumptions[switch], switch=True, slip=_slip(switch, a, b))
+            yield CaseDifference("switch", switch, a.assumptions[switch], b.assumptions[switch], switch=True, slip=_slip(switch, a, b))
 
 
 def _slip(name: str, *sides: BoundCase) -> str:
@@ -114,32 +114,32 @@ def _slip(name: str, *sides: BoundCase) -> str:
     return "; ".join(dict.fromkeys(texts))
 
 
-def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[Change]:
-    """The change of a formula: the tools' terms one by one where they stand on one formula, else all at once."""
+def _definition(name: str, a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
+    """The change of a formula: the tools' terms one by one where they share one formula, else all at once."""
     one, other = _parts(name, a), _parts(name, b)
     if one is None or other is None or not (one.terms or other.terms):
-        yield Change("definition", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
+        yield CaseDifference("definition", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
         return
     now, made = one, []
     if one.base != other.base:
         now = Definition(other.base, one.terms, other.own_base)
-        made.append(Change("definition", name, _formula(one.base), _formula(other.base), ((name, _given(now)),), slip=_slip(name, a, b)))
+        made.append(CaseDifference("definition", name, _formula(one.base), _formula(other.base), ((name, _given(now)),), slip=_slip(name, a, b)))
     for label, term in one.terms:
         if (label, term) not in other.terms:
             now = replace(now, terms=tuple(part for part in now.terms if part[0] != label))
-            made.append(Change("definition", f"{name}: {label}", _formula(term), LEFT_OUT, ((name, _given(now)),), slip=_slip(label, a)))
+            made.append(CaseDifference("definition", f"{name}: {label}", _formula(term), LEFT_OUT, ((name, _given(now)),), slip=_slip(label, a)))
     for label, term in other.terms:
         if (label, term) not in one.terms:
             now = replace(now, terms=(*now.terms, (label, term)))
-            made.append(Change("definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(now)),), slip=_slip(label, b)))
+            made.append(CaseDifference("definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(now)),), slip=_slip(label, b)))
     yield from made[:-1]
     yield from (replace(last, given=((name, b.given.get(name)),)) for last in made[-1:])
 
 
-def own_base(name: str, tool: BoundCase) -> Callable[[BoundCase], Change | None]:
+def base_definition(name: str, tool: BoundCase) -> Callable[[BoundCase], CaseDifference | None]:
     """What another case sets a name to, as a change of any case: a value, or a definition without the terms that a tool adds."""
 
-    def change(case: BoundCase) -> Change | None:
+    def change(case: BoundCase) -> CaseDifference | None:
         if _comparable(name, case) == _comparable(name, tool):
             return None
         given = tool.given[name]
@@ -147,19 +147,19 @@ def own_base(name: str, tool: BoundCase) -> Callable[[BoundCase], Change | None]
             given = _given(replace(given.definition, terms=()))
         kind: Kind = "definition" if _defines(name, tool) else "input"
         after = _formula(given.definition.tree) if given.definition else _shown(name, tool)
-        return Change(kind, name, _shown(name, case), after, ((name, given),), slip=_slip(name, tool))
+        return CaseDifference(kind, name, _shown(name, case), after, ((name, given),), slip=_slip(name, tool))
 
     return change
 
 
-def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[BoundCase], Change | None]:
+def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[BoundCase], CaseDifference | None]:
     """A term that a tool adds to a definition, as a change of any case; none where the case sets a plain value, or has the term."""
 
-    def change(case: BoundCase) -> Change | None:
+    def change(case: BoundCase) -> CaseDifference | None:
         parts = _parts(name, case)
         if parts is None or (label, term) in parts.terms:
             return None
-        return Change(
+        return CaseDifference(
             "definition", f"{name}: {label}", LEFT_OUT, _formula(term), ((name, _given(replace(parts, terms=(*parts.terms, (label, term))))),), slip=slip
         )
 
@@ -179,26 +179,26 @@ def _given(definition: Definition) -> SourcedValue:
     return SourcedValue(definition.tree, "between the two cases", definition=definition)
 
 
-def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[Change]:
+def _inputs(names: list[str], a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
     """Changes of inputs: the model first, with all that it supplies, then a precision of the weights, then the others in declared order."""
     model = _of_model(names, a, b)
     if a.model != b.model or model:
         both = tuple((name, b.given.get(name)) for name in model)
         named = a.chosen_model.name != b.chosen_model.name
         labels = ("model", a.chosen_model.name or "none", b.chosen_model.name or "none") if named else ("weights", *_precisions(a, b))
-        stored = () if named else tuple((name, b.given.get(name)) for name in names if base_name(name) in STORED and name not in model)
-        yield Change("input", *labels, (*both, *stored), model=b)
+        stored = () if named else tuple((name, b.given.get(name)) for name in names if base_name(name) in WEIGHT_WIDTHS and name not in model)
+        yield CaseDifference("input", *labels, (*both, *stored), model=b)
         model = [name for name, _ in (*both, *stored)]
     rest = [name for name in names if name not in model]
-    stored_names = [name for name in rest if base_name(name) in STORED]
+    stored_names = [name for name in rest if base_name(name) in WEIGHT_WIDTHS]
     if stored_names:
         before, after = _precisions(a, b)
         if before == after:
             before, after = _shown(stored_names[0], a), _shown(stored_names[0], b)
-        yield Change("input", "weights", before, after, tuple((name, b.given.get(name)) for name in stored_names))
+        yield CaseDifference("input", "weights", before, after, tuple((name, b.given.get(name)) for name in stored_names))
     order = {name: index for index, name in enumerate(INPUTS)}
     for name in sorted((name for name in rest if name not in stored_names), key=lambda name: (order.get(base_name(name), len(order)), name)):
-        yield Change("input", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
+        yield CaseDifference("input", name, _shown(name, a), _shown(name, b), ((name, b.given.get(name)),), slip=_slip(name, a, b))
 
 
 def _of_model(names: list[str], a: BoundCase, b: BoundCase) -> list[str]:

@@ -11,13 +11,13 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 
-from symroof.analysis.inline import explained, shortest
+from symroof.analysis.inline import readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build, quotients
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Add, Call, Div, Name, Tree, mentions, walk
-from symroof.solver.arms import settled
+from symroof.solver.arms import winning_arms
 from symroof.solver.rational import NotRational, Polynomial, quotient, rational, shared_factors_out, terms_of
 from symroof.solver.symbolic import arms
 
@@ -64,7 +64,7 @@ WORTH_SHORTENING = 400
 
 
 @dataclass
-class Shares:
+class ElasticityFormula:
     """One quantity and one input that moves it.
 
     A quantity that moves as one term, ``c*x**k``, stays closed: intermediate formulas hold a mark for ``c`` times the
@@ -79,7 +79,7 @@ class Shares:
     @cached_property
     def tree(self) -> Tree:
         """The quantity opened as far as single terms."""
-        return self._opened(self.name)
+        return self._inlined(self.name)
 
     @property
     def moves(self) -> bool:
@@ -96,10 +96,10 @@ class Shares:
         >>> from symroof.formula.text import text
         >>> from symroof.analysis.study import Study
         >>> case = Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048).first
-        >>> text(Shares("decode_intensity", "batch", case).on_binding_arm())
+        >>> text(ElasticityFormula("decode_intensity", "batch", case).on_binding_arm())
         'weight_bytes_read/decode_bytes'
         """
-        return self._readable(elasticity(settled(self.tree, self.x, self._number), self.x))
+        return self._readable(elasticity(winning_arms(self.tree, self.x, self._number), self.x))
 
     def by_arm(self, most: int) -> Iterator[tuple[Tree, str]]:
         """The elasticity on each arm with the arm's name: never of a maximum itself. Nothing where there are more than ``most``.
@@ -109,7 +109,7 @@ class Shares:
 
         >>> from symroof.formula.text import text
         >>> from symroof.analysis.study import Study
-        >>> for form, arm in Shares("itl", "context", Study().first).by_arm(4):
+        >>> for form, arm in ElasticityFormula("itl", "context", Study().first).by_arm(4):
         ...     print(arm, text(form))
         decode_compute_time attention_flops_per_pair*decode_pairs/decode_flops
         decode_memory_time kv_bytes_per_token*decode_span/decode_bytes
@@ -120,13 +120,13 @@ class Shares:
             if "" not in winners:  # an arm without a name cannot be reported
                 yield self._readable(form), ", ".join(winners)
 
-    def _opened(self, name: str) -> Tree:
-        return explained(name, self.x, self.bound_case, self._single_term)
+    def _inlined(self, name: str) -> Tree:
+        return readable_form(name, self.x, self.bound_case, self._single_term)
 
     def _single_term(self, name: str) -> Tree | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
         try:
-            over, under = rational(explained(name, self.x, self.bound_case), self.x)
+            over, under = rational(readable_form(name, self.x, self.bound_case), self.x)
         except NotRational:
             return None
         power = next(iter(over)) - next(iter(under))
@@ -142,11 +142,11 @@ class Shares:
 
     def _readable(self, tree: Tree) -> Tree:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
-        written = self._summed(_tidied(substitute(tree, self._marks)))
+        written = self._summed(_cancelled(substitute(tree, self._marks)))
         return shortest(written, self.bound_case) if len(text(written)) <= WORTH_SHORTENING else written
 
     def _summed(self, tree: Tree) -> Tree:
-        """Sums that a quantity is the name of, by that name: its terms may stand among others."""
+        """Sums that a quantity is the name of, by that name: its terms may be among others."""
         summed = rebuild(tree, self._summed)
         if isinstance(summed, Add):
             for name, terms in self._sums.items():
@@ -164,11 +164,11 @@ class Shares:
 
     @cached_property
     def _arm_names(self) -> dict[Tree, str]:
-        """The named arms of maxima on the way, as they stand here when opened."""
+        """The named arms of maxima on the way, as they are here when inlined."""
         theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.ancestry(self.name)))
         named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))
-        return {self._opened(name): name for name in named}
+        return {self._inlined(name): name for name in named}
 
 
 def named_arms(node: Tree) -> tuple[Name, ...]:
@@ -184,7 +184,7 @@ def named_arms(node: Tree) -> tuple[Name, ...]:
     return named if len(named) == len(node.args) else ()
 
 
-def _tidied(tree: Tree) -> Tree:
+def _cancelled(tree: Tree) -> Tree:
     """Powers of the input that the marks brought cancelled."""
-    reduced = quotients.fraction(rebuild(tree, _tidied))
+    reduced = quotients.fraction(rebuild(tree, _cancelled))
     return quotient(reduced.over, reduced.under) if isinstance(reduced, Div) else reduced

@@ -53,7 +53,7 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
     return tree
 
 
-def heeded(relation: Compare, known: Theory) -> Compare:
+def without_idle_changes(relation: Compare, known: Theory) -> Compare:
     """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
 
     def heed(tree: Tree) -> Tree:

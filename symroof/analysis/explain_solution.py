@@ -3,7 +3,7 @@
 import math
 from fractions import Fraction
 
-from symroof.analysis.solution import Solution, trees
+from symroof.analysis.solution import Solution, formula_trees
 from symroof.analysis.verdict import overloaded
 from symroof.cases.quantity_result import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
@@ -21,10 +21,10 @@ LENGTH_NAMES = frozenset(name for names in LENGTHS for name in names)
 SETTLED = Fraction(1, 10**4)
 
 
-def reason(solution: Solution) -> str:
+def explain_solution(solution: Solution) -> str:
     """A plain sentence."""
     sentence = _reason(solution) + _beyond_context(solution) + _own_value(solution)
-    if trees(solution).crossing.more:
+    if formula_trees(solution).crossing.more:
         sentence += "; more choices of arms than are listed here, or more crossings, are possible"
     never = solution.verdict in ("lhs_above", "lhs_below")
     return f"{sentence}; for a number, {solution.missing} is missing" if solution.missing and not never else sentence
@@ -59,7 +59,7 @@ def _reason(solution: Solution) -> str:
 
 
 def _conditional(solution: Solution) -> str:
-    crossing = trees(solution).crossing
+    crossing = formula_trees(solution).crossing
     if crossing.branches or crossing.more:
         return "whether there is one depends on the conditions of each branch"
     return f"the two sides meet at no positive {solution.unknown}, unless they are the same at every one"
@@ -67,7 +67,7 @@ def _conditional(solution: Solution) -> str:
 
 def _never(solution: Solution) -> str:
     """The side that stays the larger, the reason the threshold has for it, and the growth of both in numbers."""
-    lhs, rhs = (shown_side(side, solution) for side in trees(solution).sides)
+    lhs, rhs = (shown_side(side, solution) for side in formula_trees(solution).sides)
     side = "above" if solution.verdict == "lhs_above" else "below"
     why = f": {solution.threshold.never(solution.verdict)}" if solution.threshold else ""
     growth = _growth(solution)
@@ -76,7 +76,7 @@ def _never(solution: Solution) -> str:
 
 def _reach(solution: Solution) -> str:
     """The values of the unknown that the answer covers: all, those up to a zero of a denominator, or those a scan searched."""
-    crossing = trees(solution).crossing
+    crossing = formula_trees(solution).crossing
     unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
     if searched is not None:
         first, last = (with_unit(point, solution.symbol.spoken_unit) for point in searched)
@@ -94,7 +94,7 @@ def _beyond(last: Fraction, solution: Solution) -> str:
     further = last + 1 if solution.symbol.counted else last * (1 + SETTLED)
     there = solution.bound_case.case.changed({solution.unknown: further})
     try:
-        for side in trees(solution).sides:
+        for side in formula_trees(solution).sides:
             there.evaluate(side)
     except NoValue as error:
         return f" (beyond it {error})"
@@ -102,7 +102,7 @@ def _beyond(last: Fraction, solution: Solution) -> str:
 
 
 def _own_value(solution: Solution) -> str:
-    """The remark that the case itself has more arrivals than any that the answer speaks of: its queue grows."""
+    """The remark that the case itself has more arrivals than any that the answer is about: its queue grows."""
     if solution.unknown != "arrival_rate" or "arrival_rate" not in solution.bound_case.case.given or not overloaded(solution.bound_case):
         return ""
     return f"; at the {with_unit(solution.bound_case.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
@@ -114,7 +114,7 @@ def shown_side(side: Tree, solution: Solution) -> str:
         unit = _unit(solution)
         return with_unit(side.value, unit) if unit is not None else text(side)
     written = text(side)
-    return written if len(written) <= LONGEST else f"the {'left' if side == trees(solution).sides[0] else 'right'} side"
+    return written if len(written) <= LONGEST else f"the {'left' if side == formula_trees(solution).sides[0] else 'right'} side"
 
 
 LONGEST = 160
@@ -132,7 +132,7 @@ def with_unit(value: Fraction, unit: str) -> str:
 
 def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
-    for side in trees(solution).sides:
+    for side in formula_trees(solution).sides:
         if isinstance(side, Name):
             return solution.bound_case.case.theory.symbol(side.name).spoken_unit
     return None
@@ -145,7 +145,7 @@ def _growth(solution: Solution) -> str:
         return f"this does not depend on {unknown} here"
     if unit is None or solution.bound_case.box:
         return ""
-    named = [(shown_side(side, solution), _flag(side, solution)) for side in trees(solution).sides]
+    named = [(shown_side(side, solution), _flag(side, solution)) for side in formula_trees(solution).sides]
     if unknown in SHARES:
         ends = _values(solution, Fraction(1))
         shown = [f"{format_quantity(value, unit)}{flag}" for value, (_, flag) in zip(ends or (), named, strict=False)]
@@ -166,7 +166,7 @@ def _growth(solution: Solution) -> str:
 
 
 def _flag(side: Tree, solution: Solution) -> str:
-    """The flag beside a latency or rate of a case that does not fit."""
+    """The flag of a latency or rate of a case that does not fit."""
     theory = solution.bound_case.case.theory
     timed = any(theory.timed(name) for name in names(side))
     return " (does not fit)" if timed and solution.bound_case.does_not_fit else ""
@@ -184,7 +184,7 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
     """Both sides at a value of the unknown."""
     case = solution.bound_case.case.changed({solution.unknown: point})
     try:
-        lhs, rhs = trees(solution).sides
+        lhs, rhs = formula_trees(solution).sides
         return case.evaluate(lhs), case.evaluate(rhs)
     except NoValue:
         return None
@@ -192,7 +192,7 @@ def _values(solution: Solution, point: Fraction) -> tuple[Fraction, Fraction] | 
 
 def _sides(solution: Solution) -> str:
     """Which side is the larger before and after the crossing, in whole numbers where things are counted."""
-    lhs, rhs = (shown_side(side, solution) for side in trees(solution).sides)
+    lhs, rhs = (shown_side(side, solution) for side in formula_trees(solution).sides)
     value = solution.value
     if value is None or len(solution.values) > 1:
         return f"{lhs} and {rhs} meet here"

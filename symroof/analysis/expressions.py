@@ -29,13 +29,13 @@ def in_sympy(tree: Tree, bound_case: BoundCase) -> Any:
     if bound_case.memo.in_sympy is None:
         bound_case.memo.in_sympy = expressions(bound_case.case.theory.own)
     try:
-        return bound_case.memo.in_sympy(changes_put_in(tree, bound_case))
+        return bound_case.memo.in_sympy(with_changes_substituted(tree, bound_case))
     except NotGiven as error:  # a part of it has no derivative
         raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
-def changes_put_in(tree: Tree, bound_case: BoundCase) -> Tree:
-    """A formula whose quantities at changed inputs are replaced by their definitions, down to where the change stands."""
+def with_changes_substituted(tree: Tree, bound_case: BoundCase) -> Tree:
+    """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches."""
     if not any(isinstance(node, At) for node in walk(tree)):
         return tree
     case = bound_case.case
@@ -47,28 +47,28 @@ def changes_put_in(tree: Tree, bound_case: BoundCase) -> Tree:
     return inline(tree, formula)
 
 
-def defined(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
-    """The expression of a quantity: over inputs, or its definitions put in so many times."""
+def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
+    """The expression of a quantity: over inputs, or its definitions substituted so many times."""
     if depth is None:
         return in_sympy(bound_case.case.expanded(Name(name)), bound_case)
     tree: Tree = Name(name)
     for _ in range(depth):
-        tree = _opened_once(changes_put_in(tree, bound_case), bound_case)
+        tree = _substituted_once(with_changes_substituted(tree, bound_case), bound_case)
     return in_sympy(tree, bound_case)
 
 
-def _opened_once(tree: Tree, bound_case: BoundCase) -> Tree:
-    """A formula with the definition of each of its names; a name that stands for a number remains."""
+def _substituted_once(tree: Tree, bound_case: BoundCase) -> Tree:
+    """A formula with the definition of each of its names; a name of a number remains."""
 
     def formula(name: str) -> Tree:
-        stands = bound_case.case.explains(name)
-        return stands if names(stands) else Name(name)
+        definition = bound_case.case.explains(name)
+        return definition if names(definition) else Name(name)
 
     return substitute(tree, {name: formula(name) for name in names(tree)})
 
 
 class Values(dict[Any, Any]):
-    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and worked out when it is: ``xreplace`` puts it in.
+    """Symbol -> exact number in one case. A derived quantity, or the derivative of one, is found as well, and computed when it is: ``xreplace`` substitutes it.
 
     >>> import sympy
     >>> from symroof.analysis.study import Study

@@ -12,14 +12,14 @@ from symroof.theory.defaults import neutral_default
 EFFICIENCIES = frozenset({"mfu", "mbu"})
 """They stay in a symbolic answer though they have a default: regime thresholds hold at any efficiency."""
 
-SPOKEN = frozenset({"params", "active_params", "context", "batch"})
+KEPT_NAMES = frozenset({"params", "active_params", "context", "batch"})
 """The names that formulas for readers keep, whatever their values here."""
 
 Stop = Callable[[str], Tree | None]
 """The formula that a moving name is replaced by instead of its definition; None where its definition is inlined."""
 
 
-def opened(
+def inlined(
     tree: Tree,
     unknown: str,
     bound_case: BoundCase,
@@ -27,32 +27,32 @@ def opened(
     stop: Stop | None = None,
     symbolic: bool = False,
     ranged: frozenset[str] = frozenset(),
-    put_in: bool | None = None,
+    use_defaults: bool | None = None,
 ) -> Tree:
     """Inline definitions that depend on the unknown; leave everything else as named coefficients.
 
     ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
-    ``symbolic`` is for answers without numbers: no missing input counts as one. Unless defaults are ``put_in`` (as they are where there are numbers),
+    ``symbolic`` is for answers without numbers: no missing input counts as one. Unless defaults are ``use_defaults`` (as they are where there are numbers),
     every input stays a name, and a quantity goes only where its formula is 0 whatever its inputs.
     The result holds whatever the values of ``ranged`` names: nothing is decided by them.
     """
-    put_in = not symbolic if put_in is None else put_in
+    use_defaults = not symbolic if use_defaults is None else use_defaults
     fixed = fixed | EFFICIENCIES if symbolic else fixed
-    key = (tree, unknown, fixed, symbolic, ranged, put_in)
+    key = (tree, unknown, fixed, symbolic, ranged, use_defaults)
     if stop is not None:
-        return _opened(tree, unknown, bound_case, fixed, stop, symbolic, ranged, put_in)
+        return _inlined(tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults)
     if key not in bound_case.memo.inlined:
-        bound_case.memo.inlined[key] = _opened(tree, unknown, bound_case, fixed, stop, symbolic, ranged, put_in)
+        bound_case.memo.inlined[key] = _inlined(tree, unknown, bound_case, fixed, stop, symbolic, ranged, use_defaults)
     return bound_case.memo.inlined[key]
 
 
-def _opened(
-    tree: Tree, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], put_in: bool
+def _inlined(
+    tree: Tree, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], use_defaults: bool
 ) -> Tree:
     fixed = fixed | set(names(tree))
-    case, moves, spoken = bound_case.case, bound_case.memo.moves, bound_case.memo.names
+    case, moves, found_names = bound_case.case, bound_case.memo.moves, bound_case.memo.names
 
-    def stands(name: str, keys: frozenset[str]) -> Tree:
+    def formula_of(name: str, keys: frozenset[str]) -> Tree:
         return case.stands_for(name, complete=not symbolic, changed=keys | ranged)
 
     def moving(name: str, keys: frozenset[str]) -> bool:
@@ -61,24 +61,24 @@ def _opened(
         known = (name, keys, symbolic, ranged)
         if known not in moves:
             moves[known] = False
-            moves[known] = any(moving(inner, keys) for inner in speaks_of(name, keys))
+            moves[known] = any(moving(inner, keys) for inner in names_in(name, keys))
         return moves[known]
 
-    def speaks_of(name: str, keys: frozenset[str]) -> tuple[str, ...]:
+    def names_in(name: str, keys: frozenset[str]) -> tuple[str, ...]:
         known = (name, keys, symbolic, ranged)
-        if known not in spoken:
-            formula = stands(name, keys)
-            spoken[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
-        return spoken[known]
+        if known not in found_names:
+            formula = formula_of(name, keys)
+            found_names[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
+        return found_names[known]
 
     def formula(name: str, changed: frozenset[str]) -> Tree:
         if name == unknown:
             return Name(name)
         keys = changed | {unknown}
         if moving(name, keys):
-            return (stop(name) if stop and not changed else None) or stands(name, keys)
+            return (stop(name) if stop and not changed else None) or formula_of(name, keys)
         still = name in fixed or not ranged.isdisjoint(case.theory.ancestry(name))
-        return Name(name) if still else _neutral(Name(name), bound_case) if put_in else _not_zero(name, bound_case)
+        return Name(name) if still else _neutral(Name(name), bound_case) if use_defaults else _not_zero(name, bound_case)
 
     return inline(tree, formula)
 
@@ -88,14 +88,14 @@ def _not_zero(name: str, bound_case: BoundCase) -> Tree:
     return ZERO if bound_case.case.expanded(Name(name), complete=False) == ZERO else Name(name)
 
 
-def explained(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Tree:
-    """A quantity inlined for readers: it keeps :data:`SPOKEN`, and without numbers the efficiencies too.
+def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Tree:
+    """A quantity inlined for readers: it keeps :data:`KEPT_NAMES`, and without numbers the efficiencies too.
 
     >>> from symroof.analysis.study import Study
-    >>> text(explained("kv_cache_bytes", "context", Study().first))
+    >>> text(readable_form("kv_cache_bytes", "context", Study().first))
     'kv_bytes_per_token*batch*context'
     """
-    return opened(Name(name), unknown, bound_case, SPOKEN if bound_case.get(name) else SPOKEN | EFFICIENCIES, stop)
+    return inlined(Name(name), unknown, bound_case, KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES, stop)
 
 
 def _neutral(node: Name, bound_case: BoundCase) -> Tree:
@@ -111,12 +111,12 @@ def _neutral(node: Name, bound_case: BoundCase) -> Tree:
     return neutral_default(node.name) or node
 
 
-def written_out(tree: Tree, bound_case: BoundCase) -> Tree:
-    """The formula over inputs and :data:`SPOKEN`."""
+def over_inputs(tree: Tree, bound_case: BoundCase) -> Tree:
+    """The formula over inputs and :data:`KEPT_NAMES`."""
     case = bound_case.case
 
     def formula(name: str, _: frozenset[str]) -> Tree:
-        if name in SPOKEN | EFFICIENCIES:
+        if name in KEPT_NAMES | EFFICIENCIES:
             return Name(name)
         opens = case.theory.definition(name) is not None and name not in case.given
         return case.stands_for(name) if opens else _neutral(Name(name), bound_case)
@@ -129,7 +129,7 @@ def shortest(tree: Tree, bound_case: BoundCase) -> Tree:
     is ``2*gemm_m/b``."""
     case, length = bound_case.case, len(text(tree))
     for name in names(tree):
-        if name in SPOKEN or name in case.given or case.theory.definition(name) is None:
+        if name in KEPT_NAMES or name in case.given or case.theory.definition(name) is None:
             continue
         put = substitute(tree, {name: case.stands_for(name)})
         if len(text(put)) < length:

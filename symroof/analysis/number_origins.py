@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.differences import Change, added_term, own_base
+from symroof.analysis.differences import CaseDifference, added_term, base_definition
 from symroof.analysis.study import Study
-from symroof.analysis.waterfall import Step, Waterfall, change_json, change_label, number_of, plain
+from symroof.analysis.waterfall import Waterfall, WaterfallStep, change_json, change_label, fraction_of, number_of
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result, bare
+from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -27,20 +27,20 @@ MOST_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class Choice:
+class Candidate:
     """One choice that a number may rest on: what it changes in a case, and the tools that make it; None where it is made already."""
 
-    change: Callable[[BoundCase], Change | None]
+    change: Callable[[BoundCase], CaseDifference | None]
     tool: str = ""
 
 
 @dataclass(frozen=True)
-class Explanation:
-    """What gives the number: a preset as a whole, or choices; neither where the case gives it as it stands."""
+class Origin:
+    """What gives the number: a preset as a whole, or choices; neither where the case gives it unchanged."""
 
     value: Fraction
     preset: str = ""
-    changes: tuple[Change, ...] = ()
+    changes: tuple[CaseDifference, ...] = ()
     tools: tuple[str, ...] = ()
 
     @property
@@ -48,11 +48,11 @@ class Explanation:
         if self.preset:
             return f"preset {self.preset}"
         named = (f"{change_label(change)}{f' ({tool})' if tool else ''}" for change, tool in zip(self.changes, self.tools, strict=True))
-        return " and ".join(named) or "the case as it stands"
+        return " and ".join(named) or "the case as it is"
 
     def as_json(self) -> dict[str, Any]:
         choices = [{**change_json(change), "tool": tool or None} for change, tool in zip(self.changes, self.tools, strict=True)]
-        return {"preset": self.preset or None, "choices": choices, "value": bare(self.value)}
+        return {"preset": self.preset or None, "choices": choices, "value": plain_value(self.value)}
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Origins:
     """All explanations of one number.
 
     Attributes:
-        derived: the quantity as the case stands.
+        derived: the quantity as the case is.
         explanations: the presets that give the number, then the smallest sets of choices that do.
         tried: how many presets and sets were tried; a number with few digits is met by chance.
         values: what they give, each value once.
@@ -69,7 +69,7 @@ class Origins:
 
     symbol: Symbol
     derived: Fraction
-    explanations: tuple[Explanation, ...]
+    explanations: tuple[Origin, ...]
     tried: int
     complete: bool
     values: tuple[Fraction, ...] = ()
@@ -105,10 +105,10 @@ def origins(study: Study, quantity: str, agrees: Callable[[Fraction], bool]) -> 
         values[result] = None
         return result
 
-    if agrees(number := plain(derived)):
-        return Origins(derived.symbol, number, (Explanation(number),), 1, True)
+    if agrees(number := fraction_of(derived)):
+        return Origins(derived.symbol, number, (Origin(number),), 1, True)
     whole = {preset: _under(study, preset) for preset in entries("presets")}
-    presets = [Explanation(v, preset) for preset, case in whole.items() if case and (v := value(case)) is not None and agrees(v)]
+    presets = [Origin(v, preset) for preset, case in whole.items() if case and (v := value(case)) is not None and agrees(v)]
     moving = [(choice, change) for choice, change in _choices(bound_case, whole) if value(change.applied(bound_case)) not in (None, number)]
     sets, complete = _sets(bound_case, [choice for choice, _ in moving], value, agrees, counted)
     return Origins(derived.symbol, number, (*presets, *sets[:MOST_SHOWN]), counted["tried"], complete, tuple(values))
@@ -126,25 +126,25 @@ def _under(study: Study, preset: str) -> BoundCase | None:
 
 
 def _sets(
-    bound_case: BoundCase, choices: list[Choice], value: Callable[[BoundCase], Fraction | None], agrees: Callable[[Fraction], bool], counted: dict[str, int]
-) -> tuple[list[Explanation], bool]:
+    bound_case: BoundCase, choices: list[Candidate], value: Callable[[BoundCase], Fraction | None], agrees: Callable[[Fraction], bool], counted: dict[str, int]
+) -> tuple[list[Origin], bool]:
     """The smallest sets of choices that give the number, and whether all of that size were tried."""
     for size in range(1, MOST_TOGETHER + 1):
-        matches: list[Explanation] = []
+        matches: list[Origin] = []
         for chosen in itertools.combinations(choices, size):
             if counted["tried"] >= MOST_TRIED:
                 return matches, False
             made = _together(bound_case, chosen)
             if made and (v := value(made[0])) is not None and agrees(v):
-                matches.append(Explanation(v, changes=made[1], tools=tuple(choice.tool for choice in chosen)))
+                matches.append(Origin(v, changes=made[1], tools=tuple(choice.tool for choice in chosen)))
         if matches:
             return matches, True
     return [], True
 
 
-def _together(bound_case: BoundCase, chosen: tuple[Choice, ...]) -> tuple[BoundCase, tuple[Change, ...]] | None:
+def _together(bound_case: BoundCase, chosen: tuple[Candidate, ...]) -> tuple[BoundCase, tuple[CaseDifference, ...]] | None:
     """The case with all of the choices; None where two of them are of one thing."""
-    changes: list[Change] = []
+    changes: list[CaseDifference] = []
     for choice in chosen:
         change = choice.change(bound_case)
         if change is None or any(change.name == earlier.name for earlier in changes):
@@ -154,9 +154,9 @@ def _together(bound_case: BoundCase, chosen: tuple[Choice, ...]) -> tuple[BoundC
     return bound_case, tuple(changes)
 
 
-def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Iterator[tuple[Choice, Change]]:
+def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Iterator[tuple[Candidate, CaseDifference]]:
     """Every choice that is open in a case: another value of a switch, and what each preset sets or adds; each once, with its tools."""
-    open_ones: dict[tuple[str, str], tuple[Choice, Change]] = {}
+    open_ones: dict[tuple[str, str], tuple[Candidate, CaseDifference]] = {}
     for choice in (*_switch_choices(), *(choice for case in presets.values() if case for choice in _own_choices(case))):
         change = choice.change(bound_case)
         if change is None:
@@ -168,21 +168,21 @@ def _choices(bound_case: BoundCase, presets: dict[str, BoundCase | None]) -> Ite
     return iter(open_ones.values())
 
 
-def _switch_choices() -> Iterator[Choice]:
+def _switch_choices() -> Iterator[Candidate]:
     for switch in SWITCHES.values():
         for setting in switch.values:
-            yield Choice(_switched(switch.name, setting))
+            yield Candidate(_switched(switch.name, setting))
 
 
-def _switched(name: str, setting: str) -> Callable[[BoundCase], Change | None]:
-    def change(case: BoundCase) -> Change | None:
+def _switched(name: str, setting: str) -> Callable[[BoundCase], CaseDifference | None]:
+    def change(case: BoundCase) -> CaseDifference | None:
         now = case.assumptions[name]
-        return None if now == setting else Change("switch", name, now, setting, switch=True)
+        return None if now == setting else CaseDifference("switch", name, now, setting, switch=True)
 
     return change
 
 
-def _own_choices(case: BoundCase) -> Iterator[Choice]:
+def _own_choices(case: BoundCase) -> Iterator[Candidate]:
     """What a preset sets for this model on this device, one by one, and the terms that it adds."""
     preset = case.preset
     assert preset is not None
@@ -190,19 +190,19 @@ def _own_choices(case: BoundCase) -> Iterator[Choice]:
     rates = ("peak_flops",) if case.chosen_device.name in preset.peaks else ()
     for name in dict.fromkeys((*preset.set, *special, *rates)):
         if name in case.given:
-            yield Choice(own_base(name, case), preset.name)
+            yield Candidate(base_definition(name, case), preset.name)
     for name in preset.definitions:
         definition = case.given[name].definition if name in case.given else None
         if definition is None:  # the line sets it, or the tool has none for this kind of model
             continue
         if definition.own_base:
-            yield Choice(own_base(name, case), preset.name)
+            yield Candidate(base_definition(name, case), preset.name)
         for label, term in definition.terms:
             slip = f"{preset.name}: {preset.slips[label]}" if label in preset.slips else ""
-            yield Choice(added_term(name, label, term, slip), preset.name)
+            yield Candidate(added_term(name, label, term, slip), preset.name)
 
 
-def to_number(study: Study, quantity: str, target: Fraction, explanation: Explanation | None) -> Waterfall:
+def to_number(study: Study, quantity: str, target: Fraction, explanation: Origin | None) -> Waterfall:
     """The way from a case to a number: the explanation's choices one after another, then what they leave.
 
     >>> way = to_number(Study("llama-3-8b", prompt=1000), "kv_cache_bytes", Fraction(140 * 10**6), None)
@@ -210,15 +210,15 @@ def to_number(study: Study, quantity: str, target: Fraction, explanation: Explan
     ([('not explained', 8928000)], 140000000)
     """
     start = number_of(study.first, known(quantity, study.declared), "the case's")
-    bound_case, value, steps = study.first, plain(start), []
+    bound_case, value, steps = study.first, fraction_of(start), []
     for change in explanation.changes if explanation else ():
         bound_case = change.applied(bound_case)
         after = bound_case.case.value(start.name)
-        steps.append(Step((change,), value, after))
+        steps.append(WaterfallStep((change,), value, after))
         value = after
     if value != target:
-        steps.append(Step((Change("rest", "not explained", "", ""),), value, target))
+        steps.append(WaterfallStep((CaseDifference("rest", "not explained", "", ""),), value, target))
     return Waterfall(start, Result(start.symbol, target), tuple(steps), ())
 
 
-__all__ = ["Explanation", "Origins", "origins", "to_number"]
+__all__ = ["Origin", "Origins", "origins", "to_number"]

@@ -1,4 +1,4 @@
-"""An equation posed with numbers: its crossings in a case, and in other cases whose ranged inputs stand elsewhere."""
+"""An equation posed with numbers: its crossings in a case, and in other cases with other values of the ranged inputs."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
-from symroof.analysis.inline import opened
+from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Tree, mentions, names
-from symroof.solver.axis_walk import Walk
+from symroof.solver.axis_walk import AxisWalk
 from symroof.solver.crossing import crossing, exact
-from symroof.solver.joint_search import Gap, Points, Search, answered, together
+from symroof.solver.joint_search import Gap, Points, Search, run_search, search_together
 from symroof.solver.rational import NotRational
 from symroof.solver.result import Crossing, Evaluate
-from symroof.solver.scan import counts_terms, crossings, scan
+from symroof.solver.scan import bounds_a_sum, crossings, scan
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes
 from symroof.theory.quantities import QUANTITIES
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Posed:
+class NumericEquation:
     """An equation to be solved for one unknown, with the numbers of a case."""
 
     relation: Compare
@@ -43,7 +43,7 @@ class Posed:
     @cached_property
     def moves(self) -> bool:
         """Whether a side depends on the unknown in this case."""
-        return any(mentions(side, self.unknown) for side in self._opened())
+        return any(mentions(side, self.unknown) for side in self._inlined_sides())
 
     def crossing(self) -> Crossing:
         """Every crossing in the case.
@@ -51,7 +51,7 @@ class Posed:
         Raises:
             NoValue: an input that it needs is missing, or it has no value anywhere.
         """
-        difference, case = build.sub(*self._opened()), self.bound_case.case
+        difference, case = build.sub(*self._inlined_sides()), self.bound_case.case
         low, high = domain(self.unknown, case)
         evaluate = case.evaluate
         at = self._at_points(difference, case, evaluate, self._demands())
@@ -70,7 +70,7 @@ class Posed:
             return replace(solved, values=existing, branches=branches)
         return replace(scan(difference, self.unknown, along, low, high, self._rough), branches=branches)  # which side is larger where both exist
 
-    def walked_in(self, case: Case) -> tuple[Fraction, ...] | None:
+    def crossings_by_formula(self, case: Case) -> tuple[Fraction, ...] | None:
         """The crossings in a case that differs in ranged inputs alone, where it takes no scan to find them; else None.
 
         Raises:
@@ -79,17 +79,17 @@ class Posed:
         if self._searched:
             return None
         ranged = self._ranged if self.shares_formulas else frozenset()
-        difference, evaluate = build.sub(*self._opened(ranged)), case.evaluate
+        difference, evaluate = build.sub(*self._inlined_sides(ranged)), case.evaluate
         try:
-            solved = exact(difference, Walk(self.unknown, evaluate, *domain(self.unknown, case), bare=True))
+            solved = exact(difference, AxisWalk(self.unknown, evaluate, *domain(self.unknown, case), roots_only=True))
         except NotRational:
             return None
         return self._where_it_exists(solved.values, self._at_points(difference, case, evaluate, self._demands(ranged)))
 
-    def scanned_in(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
+    def crossings_by_scan(self, cases: Sequence[Case]) -> list[tuple[Fraction, ...]]:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
-        difference = build.sub(*self._opened(self._ranged))
-        whole = counts_terms(difference, self.unknown)
+        difference = build.sub(*self._inlined_sides(self._ranged))
+        whole = bounds_a_sum(difference, self.unknown)
         demands = self._demands(self._ranged)
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
@@ -108,7 +108,7 @@ class Posed:
             numbers, points = zip(*asked, strict=True)
             return self._differences.at(self.relation, self.unknown, points, everywhere, numbers)
 
-        return answered(together(_located(values(case), i) for i, case in enumerate(cases)), rough)
+        return run_search(search_together(_located(values(case), i) for i, case in enumerate(cases)), rough)
 
     @property
     def shares_formulas(self) -> bool:
@@ -124,8 +124,8 @@ class Posed:
     def _ranged(self) -> frozenset[str]:
         return frozenset(self.bound_case.box)
 
-    def _opened(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
-        left, right = (opened(side, self.unknown, self.bound_case, ranged=ranged) for side in (self.relation.left, self.relation.right))
+    def _inlined_sides(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
+        left, right = (inlined(side, self.unknown, self.bound_case, ranged=ranged) for side in (self.relation.left, self.relation.right))
         return left, right
 
     @cached_property
@@ -138,12 +138,12 @@ class Posed:
 
     def _demands(self, ranged: frozenset[str] = frozenset()) -> list[Tree]:
         """The conditions under which the quantities of the equation exist, opened as the sides are."""
-        opened_demands = (opened(demand, self.unknown, self.bound_case, ranged=ranged) for demand in demands_of(self.relation, self.bound_case.case))
+        opened_demands = (inlined(demand, self.unknown, self.bound_case, ranged=ranged) for demand in existence_conditions(self.relation, self.bound_case.case))
         return list(dict.fromkeys(opened_demands))
 
     def _at_points(self, difference: Tree, case: Case, evaluate: Evaluate, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
         """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
-        equation does not exist: beyond the load that a queue can bear."""
+        equation does not exist: beyond the load at which a queue is stable."""
         if self._searched:
             return partial(self._gap, case)
         asked = list(demands)
@@ -151,7 +151,7 @@ class Posed:
         @cache
         def at(point: Fraction) -> Fraction:
             here = {self.unknown: point}
-            if not all(_met(demand, evaluate, here, asked) for demand in tuple(asked)):
+            if not all(_holds(demand, evaluate, here, asked) for demand in tuple(asked)):
                 self._gap(case, point)
             return Fraction(evaluate(difference, here))
 
@@ -178,7 +178,7 @@ class Posed:
         return tuple(value for value in values if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value)))))
 
 
-def _met(demand: Tree, evaluate: Evaluate, here: dict[str, Fraction], asked: list[Tree]) -> bool:
+def _holds(demand: Tree, evaluate: Evaluate, here: dict[str, Fraction], asked: list[Tree]) -> bool:
     """Whether a condition holds at a point; of an input that is not given nothing is asked, and not again: what needs it says so."""
     try:
         return bool(evaluate(demand, here))
@@ -208,14 +208,14 @@ def _located(search: Search[Any], place: int) -> Search[Any]:
         sent = yield list(zip(repeat(place), points))
 
 
-def demands_of(relation: Compare, case: Case) -> Iterator[Compare]:
+def existence_conditions(relation: Compare, case: Case) -> Iterator[Compare]:
     """The conditions under which the quantities of an equation have values, each once."""
     for inner in sorted({inner for name in names(relation) for inner in case.theory.ancestry(name)} - set(case.given)):
         for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
             yield parse(condition)  # type: ignore[misc]
 
 
-def ends(unknown: str) -> tuple[str | None, str | None]:
+def domain_formulas(unknown: str) -> tuple[str | None, str | None]:
     """The formulas of the least and the largest value of an unknown, where it has them."""
     symbol = INPUTS.get(base_name(unknown))
     return (symbol.least, symbol.most) if symbol else (None, None)
@@ -231,5 +231,5 @@ def end(formula: str | None, case: Case) -> Fraction | None:
 
 def domain(unknown: str, case: Case) -> tuple[Fraction, Fraction | None]:
     """Where an unknown can lie in a case."""
-    least, most = ends(unknown)
+    least, most = domain_formulas(unknown)
     return end(least, case) or Fraction(0), end(most, case)

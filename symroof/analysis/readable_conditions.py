@@ -1,11 +1,11 @@
 """The conditions of a closed form for readers: solved for the next natural symbol, or as the times whose formulas they compare."""
 
-from symroof.analysis.inline import opened
+from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.formula.parse import parse
 from symroof.formula.tree import At, Compare, Name, Tree, mentions
 from symroof.solver.result import Condition
-from symroof.solver.symbolic import bound
+from symroof.solver.symbolic import solve_inequality
 from symroof.theory.steps import STEPS
 
 NATURAL = ("context", "prompt", "batch", "output", "tp")
@@ -18,9 +18,9 @@ def solved_condition(condition: Condition, unknown: str, bound_case: BoundCase, 
     if not isinstance(tree, Compare) or mentions(tree, unknown):
         return None
     for symbol in NATURAL:
-        whole = opened(tree, symbol, bound_case, symbolic=symbolic)
+        whole = inlined(tree, symbol, bound_case, symbolic=symbolic)
         if symbol != unknown and isinstance(whole, Compare) and mentions(whole, symbol):
-            solved = bound(whole, symbol)
+            solved = solve_inequality(whole, symbol)
             if solved:
                 return solved
     return None
@@ -34,8 +34,8 @@ def times_compared(unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[
     parts = [f".{part}" for step in STEPS for part in theory.parts(step.name)] if theory.assumptions["roofline"] == "per_operator" else []
     for name in (f"{step.name}_{kind}{part}" for part in ("", *dict.fromkeys(parts)) for step in STEPS for kind in ("compute_time", "memory_time")):
         if not (theory.depends(name, unknown) or theory.depends(name, "context")):
-            continue  # it stands in the answer by its name
+            continue  # the answer contains it by its name
         shapes: tuple[Tree, ...] = (Name(name), *(At(name, (("context", end),)) for end in ends))
         for tree in shapes:
-            times.setdefault(opened(tree, unknown, bound_case, symbolic=symbolic), tree)
+            times.setdefault(inlined(tree, unknown, bound_case, symbolic=symbolic), tree)
     return times

@@ -23,12 +23,12 @@ DOUBT = 1e-9
 UNDECIDED = float("nan")
 
 Places = Mapping[str, tuple[float, ...]]
-"""Where inputs stand in each of several cases."""
+"""The values of inputs in each of several cases."""
 
 
 @dataclass
 class RoughDifferences:
-    """Left side less right side of the equations of a case, wherever its ``inputs`` stand.
+    """Left side less right side of the equations of a case, whatever its ``inputs`` are.
 
     One set of array operations serves all equations, all of those inputs as unknowns, and every corner of the ranges.
     """
@@ -58,7 +58,7 @@ class RoughDifferences:
         return Formulas(self.case.freed(self.inputs, rounded=True))
 
     def places(self, cases: Sequence[Case], unknown: str) -> Places:
-        """Where all inputs but the unknown stand in each case."""
+        """The values of all inputs but the unknown in each case."""
         return {name: tuple(float(case.value(name)) for case in cases) for name in self.inputs if name != unknown}
 
     def at(self, relation: Compare, unknown: str, points: Points, places: Places, numbers: Sequence[int] = ()) -> list[float]:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.asymptotics import MOST_ARMS, stands_behind_context
-from symroof.analysis.elasticity_formulas import Shares, named_arms
+from symroof.analysis.asymptotics import MOST_ARMS, acts_through_context
+from symroof.analysis.elasticity_formulas import ElasticityFormula, named_arms
 from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import bare
+from symroof.cases.quantity_result import plain_value
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
@@ -36,7 +36,7 @@ NOTICEABLE = Fraction(5, 1000)
 LONGEST = 160
 """Characters of a symbolic elasticity that can still be read at a glance."""
 
-Span = tuple[Fraction, Fraction, Fraction]
+ElasticityRange = tuple[Fraction, Fraction, Fraction]
 """A value at the middle of the ranges, and the least and the largest at their corners."""
 
 
@@ -52,7 +52,7 @@ class Elasticity:
     """
 
     symbol: Symbol
-    span: Span | None
+    span: ElasticityRange | None
     _form: Tree | None
     arm: str = ""
     _own: Declarations = NONE
@@ -80,9 +80,9 @@ class Elasticity:
 
     def as_json(self, spell: Any) -> dict[str, Any]:
         written = {"text": self.text, "latex": None if self._form is None else latex(self._form, spell)}
-        entry: dict[str, Any] = {"symbol": self.symbol.name, "value": bare(self.value), **written}
+        entry: dict[str, Any] = {"symbol": self.symbol.name, "value": plain_value(self.value), **written}
         if self.span and len(set(self.span)) > 1:
-            entry |= {"low": bare(self.span[1]), "high": bare(self.span[2])}
+            entry |= {"low": plain_value(self.span[1]), "high": plain_value(self.span[2])}
         return entry | ({"arm": self.arm} if self.arm else {})
 
 
@@ -96,7 +96,7 @@ def span_text(middle: Fraction, low: Fraction, high: Fraction) -> str:
     return written[0] if written[1] == written[2] else f"{written[0]} ({written[1]} to {written[2]})"
 
 
-def over_ranges(bound_case: BoundCase, name: str, inputs: Collection[str]) -> dict[str, Span]:
+def elasticities_over_ranges(bound_case: BoundCase, name: str, inputs: Collection[str]) -> dict[str, ElasticityRange]:
     """The elasticities in some inputs at the middle of the ranges, and their least and largest values at the corners of these.
 
     An input that has none is left out: one that bounds a sum, and any of a quantity that is nothing.
@@ -131,7 +131,7 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
     if not isinstance(result.value, Fraction):
         return ()
     inputs = [x for x in bound_case.case.used(name) if base_name(x) not in FIXED and x != name]
-    spans = {x: span for x, span in over_ranges(bound_case, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
+    spans = {x: span for x, span in elasticities_over_ranges(bound_case, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
     order = sorted(spans, key=lambda x: -abs(spans[x][0]))
     return tuple(Elasticity(bound_case.case.theory.symbol(x), spans[x], _form(name, x, bound_case), _own=bound_case.case.theory.own) for x in order)
 
@@ -141,7 +141,7 @@ def _form(name: str, x: str, bound_case: BoundCase) -> Tree | None:
     if searched_quantity(Name(name), x, bound_case):
         return None
     try:
-        form = Shares(name, x, bound_case).on_binding_arm()
+        form = ElasticityFormula(name, x, bound_case).on_binding_arm()
     except (NotRational, NoValue):
         return None
     return form if len(text(form)) <= LONGEST else None
@@ -152,9 +152,9 @@ def _symbolic(name: str, bound_case: BoundCase) -> Iterator[Elasticity]:
     for x in (*LEVERS, "context"):
         default = default_of(x)
         idle = default is not None and default.value == 0 and x not in bound_case.case.given
-        if x == name or idle or stands_behind_context(x, name, bound_case) or searched_quantity(Name(name), x, bound_case):
+        if x == name or idle or acts_through_context(x, name, bound_case) or searched_quantity(Name(name), x, bound_case):
             continue
-        shares = Shares(name, x, bound_case)
+        shares = ElasticityFormula(name, x, bound_case)
         with contextlib.suppress(NotRational):
             forms = list(shares.by_arm(MOST_ARMS)) if shares.moves else []
             short = [(form, arm) for form, arm in forms if form != ZERO and len(text(form)) <= LONGEST]

@@ -41,7 +41,7 @@ CLAIMS_MEMORY = ("batch", "context", "prompt", "output", "prefill_batch")
 """Unknowns that take memory: for these the answer is tested for whether the case still fits."""
 
 
-def whole(value: Fraction, kind: str) -> int:
+def to_whole(value: Fraction, kind: str) -> int:
     """A crossing as a whole number: down to the last that keeps a limit, up to the first that reaches."""
     near = round(value)
     if abs(value - near) < CLOSE:
@@ -50,7 +50,7 @@ def whole(value: Fraction, kind: str) -> int:
 
 
 ABOVE, BELOW = "above", "below"
-"""Where a crossing has gone that no longer exists: beyond every value of the unknown, or short of every one."""
+"""Where a crossing has beyond that no longer exists: beyond every value of the unknown, or short of every one."""
 NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
 """The ends of a range of crossings where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
 
@@ -61,13 +61,13 @@ class Extent(NamedTuple):
     Attributes:
         low, high: the least and the largest; None where nothing is a range, or the sides meet nowhere in them.
         everywhere: whether there is one in the middle and at every corner.
-        gone: where it has gone at the corners that have none, as far as that is known.
+        beyond: where it has beyond at the corners that have none, as far as that is known.
     """
 
     low: Fraction | None
     high: Fraction | None
     everywhere: bool
-    gone: frozenset[str] = frozenset()
+    beyond: frozenset[str] = frozenset()
 
 
 @dataclass(repr=False, eq=False)
@@ -109,7 +109,7 @@ class Solution(InSympy):
     unknown: str
     kind: str
     bound_case: BoundCase
-    again: Callable[[str, BoundCase, str], Solution]
+    solve_again: Callable[[str, BoundCase, str], Solution]
     threshold: Threshold | None = None
     missing: str | None = None
     moves: bool = True
@@ -159,7 +159,7 @@ class Solution(InSympy):
 
     @cached_property
     def extent(self) -> Extent:
-        """The least and the largest crossing over the ranges, whether there is always one, and where it has gone if not."""
+        """The least and the largest crossing over the ranges, whether there is always one, and where it has beyond if not."""
         if self.over_ranges is None or self.symbolic or not self.bound_case.box:
             return Extent(None, None, self.value is not None)
         return self.over_ranges(self)
@@ -239,10 +239,10 @@ class Solution(InSympy):
         The sides are evaluated at the candidate and its neighbours: a jump just behind a whole number, or a crossing
         known to 40 digits that lies on one, is not left to rounding.
         """
-        down, up = whole(value, LIMIT), whole(value, REACH)
+        down, up = to_whole(value, LIMIT), to_whole(value, REACH)
         before = self.before(value)
         if not before:
-            return whole(value, self.kind)
+            return to_whole(value, self.kind)
         if self.unknown == "tp":
             return next((n for n in self.degrees(max(up, 1)) if self.side(n) in (-before, 0)), max(up, 1))
         if self.kind == LIMIT:
@@ -328,8 +328,8 @@ class Solution(InSympy):
             return None
         forms = [latex(branch.shown, self.spelled) for branch in branches if branch.shown is not None]
         if len(forms) > 1:
-            held = (r" \wedge ".join(latex(readable(c, self), self.spelled) for c in branch.conditions) for branch in branches)
-            cases = r" \\ ".join(rf"{form} & \text{{if }} {condition}" for form, condition in zip(forms, held, strict=True))
+            conditions = (r" \wedge ".join(latex(readable_condition(c, self), self.spelled) for c in branch.conditions) for branch in branches)
+            cases = r" \\ ".join(rf"{form} & \text{{if }} {condition}" for form, condition in zip(forms, conditions, strict=True))
             forms = [rf"\begin{{cases}} {cases} \end{{cases}}"]
         return rf"$\displaystyle {self.spelled(self.unknown)} = {forms[0]}$"
 
@@ -345,7 +345,7 @@ class Solution(InSympy):
         return hash((self._trees, self.unknown))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (*self._key, self.again, self.explain, self.over_ranges)
+        return _restored, (*self._key, self.solve_again, self.explain, self.over_ranges)
 
     def in_ranges(self) -> str:
         """The answer at the middle of the ranges, and how far it moves over them; the same as :meth:`shown` where it does not.
@@ -355,15 +355,15 @@ class Solution(InSympy):
         >>> study.solve("batch_to_ridge").in_ranges(), study.solve("max_batch_memory").in_ranges()
         ('at least 1,083 requests (150 to never)', 'at most 1,035 requests')
         """
-        value, (low, high, everywhere, gone) = self.shown(), self.extent
+        value, (low, high, everywhere, beyond) = self.shown(), self.extent
         if low is None or high is None:
             return value
         first, last = self._end(low), self._end(high)
         if first == last and everywhere:
             return value
-        if gone:
+        if beyond:
             past, short = NO_END[self.kind]
-            return f"{value} ({short if BELOW in gone else first} to {past if ABOVE in gone else last})"
+            return f"{value} ({short if BELOW in beyond else first} to {past if ABOVE in beyond else last})"
         digits, _, unit = first.partition(" ")
         ends = f"{digits if unit and last.endswith(f' {unit}') else first} to {last}" if first != last else first
         if self.value is None:
@@ -371,7 +371,7 @@ class Solution(InSympy):
         return f"{value} ({ends}{'' if everywhere else ', in a part of the ranges only'})"
 
     def _end(self, value: Fraction) -> str:
-        return f"{whole(value, self.kind):,}" if self.symbol.counted else format_quantity(value, self.symbol.unit)
+        return f"{to_whole(value, self.kind):,}" if self.symbol.counted else format_quantity(value, self.symbol.unit)
 
     def __repr__(self) -> str:
         sides = " = ".join(in_short(text(side), LONGEST) for side in self._trees.sides)
@@ -390,19 +390,19 @@ class Solution(InSympy):
 
 def _restored(
     solved: Solved, unknown: str, kind: str, threshold: Threshold | None, missing: str | None, moves: bool,
-    bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], again: Any, explain: Any, over_ranges: Any,
+    bound_case: BoundCase, free: frozenset[str], numbers: dict[str, Any], solve_again: Any, explain: Any, over_ranges: Any,
 ) -> Solution:  # fmt: skip
-    """A solution as it was pickled or copied, whatever was worked out in its case left to be worked out again."""
+    """A solution as it was pickled or copied, whatever was computed in its case left to be computed again."""
     bound_case = bound_case.at(bound_case.case.changed(numbers)) if numbers else bound_case
-    return Solution(solved, unknown, kind, bound_case.without_values(free), again, threshold, missing, moves, explain, over_ranges)
+    return Solution(solved, unknown, kind, bound_case.without_values(free), solve_again, threshold, missing, moves, explain, over_ranges)
 
 
-def trees(solution: Solution) -> Solved:
+def formula_trees(solution: Solution) -> Solved:
     """The formula trees behind a solution, for the rooms of this package."""
     return solution._trees
 
 
-def readable(condition: Condition, solution: Solution) -> Compare:
-    """A condition in the shortest names: in coefficients, or as the times whose formulas stand on its two sides."""
-    tree, times = condition.spoken or condition.tree, solution._times
+def readable_condition(condition: Condition, solution: Solution) -> Compare:
+    """A condition in the shortest names: in coefficients, or as the times whose formulas are its two sides."""
+    tree, times = condition.abbreviated or condition.tree, solution._times
     return Compare(tree.operator, times.get(tree.left, tree.left), times.get(tree.right, tree.right))

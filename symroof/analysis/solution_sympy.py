@@ -20,7 +20,7 @@ from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, name
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Solved
-from symroof.solver.symbolic import apart, together
+from symroof.solver.symbolic import join_signs, split_signs
 from symroof.theory.symbols import INPUTS, base_name
 
 
@@ -69,19 +69,19 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
         assert branch.closed_form is not None, "answers without numbers are closed"
         trees = [condition.tree for condition in branch.conditions]
         signed |= dict.fromkeys(signed_names((branch.closed_form, *trees), unknown, bound_case))
-        form, *held = (apart(tree, signed) for tree in (branch.closed_form, *trees))
-        root = _Root.of(form, held, unknown)
+        form, *met = (split_signs(tree, signed) for tree in (branch.closed_form, *trees))
+        root = _Root.of(form, met, unknown)
         forms.append(form)
-        conditions.append([*_exists(branch.closed_form, bound_case), *map(root.put_into, held)])
+        conditions.append([*_exists(branch.closed_form, bound_case), *map(root.put_into, met)])
 
     def relation(tree: Tree) -> Any:
-        return expression(together(tree, signed), bound_case)
+        return expression(join_signs(tree, signed), bound_case)
 
-    written = [(relation(form), sympy.And(*filter(_open, map(relation, held)))) for form, held in zip(forms, conditions, strict=True)]
+    written = [(relation(form), sympy.And(*filter(_open, map(relation, met)))) for form, met in zip(forms, conditions, strict=True)]
     pieces = list(written)
     for first, later in sorted(_out_of_order(forms, conditions)):  # the answer is the first crossing
-        (form, held), also = pieces[first], written[later][1]
-        pieces[first] = form, sympy.And(held, sympy.Or(sympy.Not(also), relation(_not_later(forms[first], forms[later]))))
+        (form, met), also = pieces[first], written[later][1]
+        pieces[first] = form, sympy.And(met, sympy.Or(sympy.Not(also), relation(_not_later(forms[first], forms[later]))))
     pieces = [(form, condition) for form, condition in pieces if condition != False]  # noqa: E712
     if not pieces:
         return sympy.nan
@@ -99,9 +99,9 @@ def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(forms) > 1 else 0):
         numbers, values = Point(f"{seed}", DECADES, whole=False), {}
-        for place, (form, held) in enumerate(zip(forms, conditions, strict=True)):
+        for place, (form, met) in enumerate(zip(forms, conditions, strict=True)):
             with suppress(NoValue):
-                if all(evaluate(condition, numbers) for condition in held):
+                if all(evaluate(condition, numbers) for condition in met):
                     values[place] = evaluate(form, numbers)
         found |= {(i, k) for i, k in combinations(values, 2) if values[k] < values[i]}
     return found
@@ -232,7 +232,7 @@ class InSympy:
 
     @property
     def symbolic(self) -> bool:
-        """Whether the answer is in symbols, an input being missing for one in numbers: nothing stands in it that is not an input or a quantity."""
+        """Whether the answer is in symbols, an input being missing for one in numbers: it contains nothing but inputs and quantities."""
         return self.missing is not None
 
     @property
@@ -241,15 +241,15 @@ class InSympy:
         crossing = self._trees.crossing
         if self.symbolic:
             return () if crossing.more else crossing.branches
-        held = (b for b in crossing.branches if b.holds and b.value == crossing.value and b.closed_form is not None)
-        return tuple(held)[:1]
+        met = (b for b in crossing.branches if b.holds and b.value == crossing.value and b.closed_form is not None)
+        return tuple(met)[:1]
 
     @cached_property
     def sympy(self) -> Any:
         """The answer as a SymPy expression in the symbols of :mod:`symroof.symbols`; None where there is none, and :attr:`why_numeric` says why.
 
         In a case it is the form that holds there, and ``solution.sympy.xreplace(study.values())`` is :attr:`value`. Without numbers it has every
-        candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is put in.
+        candidate, as a ``Piecewise`` whose conditions do not contain the unknown; no input is substituted.
 
         >>> import symroof as sr
         >>> from symroof.symbols import batch, context, kv_cache_bytes, weight_bytes
@@ -299,7 +299,7 @@ class InSympy:
 
     @cached_property
     def where(self) -> dict[Any, Any]:
-        """Symbol -> expression in inputs, for every derived quantity in the closed forms, the conditions and the limits: one ``xreplace`` closes.
+        """Symbol -> expression in inputs, for every derived quantity in the closed forms, the conditions and the limits: one ``xreplace`` substitutes them all.
 
         >>> import symroof as sr
         >>> list(sr.solve("kv_cache_bytes = 1 GB", for_="batch").where.items())

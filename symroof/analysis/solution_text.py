@@ -6,9 +6,9 @@ from typing import Any
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.readable_conditions import solved_condition
-from symroof.analysis.solution import OF_MODEL, Solution, readable, trees
+from symroof.analysis.solution import OF_MODEL, Solution, formula_trees, readable_condition
 from symroof.analysis.verdict import basis_of, case_warnings
-from symroof.cases.quantity_result import bare
+from symroof.cases.quantity_result import plain_value
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
@@ -23,24 +23,24 @@ HOLDS = {True: "holds", False: "does not hold", None: "is not known to hold"}
 
 def solution_json(solution: Solution) -> dict[str, Any]:
     """The form of the contract, ``symroof/solve/1``."""
-    crossing, equation = trees(solution).crossing, trees(solution)
+    crossing, equation = formula_trees(solution).crossing, formula_trees(solution)
     return {
         "schema": "symroof/solve/1",
         "equation": {"lhs": text(equation.lhs), "rhs": text(equation.rhs)},
         "unknown": solution.unknown,
         "verdict": solution.verdict,
         "method": solution.method,
-        "domain": [bare(end) for end in crossing.domain],
+        "domain": [plain_value(end) for end in crossing.domain],
         "branches": [_branch(branch, solution) for branch in crossing.branches],
-        "values": [bare(value) for value in solution.values],
-        "value": bare(solution.value),
+        "values": [plain_value(value) for value in solution.values],
+        "value": plain_value(solution.value),
         **_range(solution),
         **_expected(solution),
         "integer": solution.integer,
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
-        "assumed": {name: bare(entry.result.value) for name, entry in solution.defaults.items()},
+        "assumed": {name: plain_value(entry.result.value) for name, entry in solution.defaults.items()},
         "warnings": case_warnings(solution.bound_case),
     }
 
@@ -49,7 +49,7 @@ def _range(solution: Solution) -> dict[str, Any]:
     """The least and the largest answer, where inputs are ranges, and whether there is one at each of their corners."""
     if solution.low is None or solution.high is None:
         return {}
-    return {"low": bare(solution.low), "high": bare(solution.high), "everywhere": solution.everywhere}
+    return {"low": plain_value(solution.low), "high": plain_value(solution.high), "everywhere": solution.everywhere}
 
 
 def _expected(solution: Solution) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def _branch(branch: Branch, solution: Solution) -> dict[str, Any]:
         "closed_form": _both(form, solution) if form is not None else None,
         "where": {name: _both(tree, solution) for name, tree in where(branch, solution).items()},
         "conditions": [_condition(c, solution) for c in branch.conditions],
-        "value": bare(branch.value),
+        "value": plain_value(branch.value),
         "holds": branch.holds,
     }
 
@@ -81,7 +81,7 @@ LONGEST_BOUND = 240
 
 def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
     solved = solved_condition(condition, solution.unknown, solution.bound_case, solution.verdict == "conditional")
-    entry: dict[str, Any] = {**_both(readable(condition, solution), solution), "holds": condition.holds}
+    entry: dict[str, Any] = {**_both(readable_condition(condition, solution), solution), "holds": condition.holds}
     if solved:
         limit, side = solved
         entry["bound"] = {**_both(limit, solution), "value": _value(limit.right, solution), **({"while": _both(side, solution)} if side else {})}
@@ -91,7 +91,7 @@ def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
 def _value(tree: Tree, solution: Solution) -> Any:
     """The number of a bound, where its inputs have numbers."""
     try:
-        return bare(solution.bound_case.case.evaluate(tree))
+        return plain_value(solution.bound_case.case.evaluate(tree))
     except NoValue:
         return None
 
@@ -135,7 +135,7 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
 
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
-    equation = trees(solution)
+    equation = formula_trees(solution)
     sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
     lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.bound_case)}"]
     lines += [*(f"  {line}" for line in basis_of(solution.bound_case, sides)), ""]

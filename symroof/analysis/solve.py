@@ -4,12 +4,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.corners import over_ranges
-from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, heeded, named_threshold, parse_equation, unknown_of
-from symroof.analysis.explain_solution import reason
+from symroof.analysis.corners import extent_over_ranges
+from symroof.analysis.equations import SHOWN, all_names, check_names, check_occurs, named_threshold, parse_equation, unknown_of, without_idle_changes
+from symroof.analysis.explain_solution import explain_solution
 from symroof.analysis.implicit_quantities import because, because_searched, searched_quantity
-from symroof.analysis.inline import opened
-from symroof.analysis.numeric_equation import Posed, demands_of, ends
+from symroof.analysis.inline import inlined
+from symroof.analysis.numeric_equation import NumericEquation, domain_formulas, existence_conditions
 from symroof.analysis.solution import REACH, Solution
 from symroof.analysis.solution_sympy import signed_names
 from symroof.cases.bound_case import BoundCase
@@ -20,7 +20,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name, mentions
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
-from symroof.solver.symbolic import apart, crossing_together, symbolic
+from symroof.solver.symbolic import join_signs_of_crossing, split_signs, symbolic
 from symroof.specs.input_values import RANGE, in_range
 from symroof.theory.defaults import Missing
 from symroof.theory.spellings import printed_name
@@ -43,13 +43,13 @@ def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
     return solution
 
 
-def _single(thing: Any) -> Any:
+def _single(value: Any) -> Any:
     """What a list of one holds, as SymPy's ``solve`` takes it; anything else as it is."""
-    if isinstance(thing, (list, tuple, set)):
-        if len(thing) != 1:
-            raise InputError(Problem("equation", f"{len(thing)} at once: one equation is solved for one unknown", hint="solve one, and put the answer in"))
-        return next(iter(thing))
-    return thing
+    if isinstance(value, (list, tuple, set)):
+        if len(value) != 1:
+            raise InputError(Problem("equation", f"{len(value)} at once: one equation is solved for one unknown", hint="solve one, then substitute the answer"))
+        return next(iter(value))
+    return value
 
 
 def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
@@ -62,7 +62,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
     asked = for_ or (named.unknown if named else None)
     bound_case = bound_case.without_values({printed_name(asked or ""), *all_names(relation)})
     if named:
-        relation = heeded(relation, bound_case.case.theory)
+        relation = without_idle_changes(relation, bound_case.case.theory)
     check_names(relation, asked and printed_name(asked), bound_case, equation)
     unknown = unknown_of(equation, asked, bound_case.case.theory)
     kind = named.kind if named else REACH
@@ -72,11 +72,13 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
         check_occurs(relation, unknown, bound_case, equation)
 
     def solution(crossing: Crossing, missing: str | None = None, moves: bool = True) -> Solution:
-        return Solution(Solved(relation.left, relation.right, crossing), unknown, kind, bound_case, solve, named, missing, moves, reason, over_ranges)
+        return Solution(
+            Solved(relation.left, relation.right, crossing), unknown, kind, bound_case, solve, named, missing, moves, explain_solution, extent_over_ranges
+        )
 
     try:
-        posed = Posed(relation, unknown, bound_case)
-        crossings, moves = posed.crossing(), posed.moves
+        numeric = NumericEquation(relation, unknown, bound_case)
+        crossings, moves = numeric.crossing(), numeric.moves
         if not all(map(in_range, crossings.values)):
             raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
     except Missing as error:
@@ -107,10 +109,10 @@ def symbolic_answer(name: str, bound_case: BoundCase) -> tuple[Compare, Crossing
     named = named_threshold(name, theory)
     if named is None:
         raise InputError(Problem(name[:SHOWN], "is not a threshold", hint=nearest(name, THRESHOLDS)))
-    relation = heeded(parse_equation(named.equation, theory.own), theory)
+    relation = without_idle_changes(parse_equation(named.equation, theory.own), theory)
     bound_case = bound_case.without_values({*all_names(relation)})
     try:
-        crossings = _without_numbers(relation, named.unknown, bound_case, named.equation, "a number", frozenset(named.needs), put_in=True)
+        crossings = _without_numbers(relation, named.unknown, bound_case, named.equation, "a number", frozenset(named.needs), use_defaults=True)
     except (InputError, NoValue):
         return None
     return (relation, crossings) if crossings.branches and not crossings.more else None
@@ -130,31 +132,35 @@ def _cancelled(crossings: Crossing, unknown: str, bound_case: BoundCase) -> Cros
         except NoValue:
             continue
         if holds:
-            settled = replace(branch, closed_form=form, spoken=branch.shown, value=value, conditions=tuple(replace(c, holds=True) for c in branch.conditions))
+            settled = replace(
+                branch, closed_form=form, abbreviated=branch.shown, value=value, conditions=tuple(replace(c, holds=True) for c in branch.conditions)
+            )
             return Crossing("crosses", CLOSED, (settled,), (value,), crossings.domain)
     return None
 
 
 def _within(unknown: str) -> tuple[Compare, ...]:
     """The ends of an unknown as conditions, for an answer without numbers."""
-    ordered = zip((">=", "<="), ends(unknown), strict=True)
+    ordered = zip((">=", "<="), domain_formulas(unknown), strict=True)
     return tuple(Compare(operator, Name(unknown), parse(end)) for operator, end in ordered if end)
 
 
 def _without_numbers(
-    relation: Compare, unknown: str, bound_case: BoundCase, equation: str, missing: str, named: frozenset[str], put_in: bool = False
+    relation: Compare, unknown: str, bound_case: BoundCase, equation: str, missing: str, named: frozenset[str], use_defaults: bool = False
 ) -> Crossing:
-    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``put_in``."""
+    """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``use_defaults``."""
     if inner := searched_quantity(relation, unknown, bound_case):
         raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for that"))
-    lhs, rhs = (opened(side, unknown, bound_case, named, symbolic=True, put_in=put_in) for side in (relation.left, relation.right))
+    lhs, rhs = (inlined(side, unknown, bound_case, named, symbolic=True, use_defaults=use_defaults) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
-    demands = dict.fromkeys(opened(condition, unknown, bound_case, symbolic=True, put_in=put_in) for condition in demands_of(relation, bound_case.case))
+    demands = dict.fromkeys(
+        inlined(condition, unknown, bound_case, symbolic=True, use_defaults=use_defaults) for condition in existence_conditions(relation, bound_case.case)
+    )
     signed = signed_names((lhs, rhs, *demands), unknown, bound_case)
-    within = (apart(condition, signed) for condition in (*demands, *_within(unknown)))
+    within = (split_signs(condition, signed) for condition in (*demands, *_within(unknown)))
     try:
-        return crossing_together(symbolic(apart(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
+        return join_signs_of_crossing(symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
     except NotRational as error:
         drawn = bound_case.case.theory.knows("expert_weight_bytes") and bound_case.case.theory.assumptions["experts"] == "expected"
         hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""

@@ -61,7 +61,7 @@ class Study:
         assume: counting choices, switch -> value (``symroof list assumptions``).
         assume_family: the family of models to read an unknown ``config.json`` as.
         draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
-        theory: a theory of one's own, a :class:`symroof.Theory`, a file or a shipped one (``training-step``): its inputs are keywords,
+        theory: a user-defined theory, a :class:`symroof.Theory`, a file or a shipped one (``training-step``): its inputs are keywords,
             plain numbers in the units that it declares; its quantities are like any other.
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
         efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
@@ -103,11 +103,11 @@ class Study:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], line: Request | None = None, targets: dict[str, Any] | None = None) -> Self:
-        """A study from its file, or a shipped one by name, with a stronger selection over it.
+        """A study from its file, or a shipped one by name, with a stronger request over it.
 
         Args:
-            path: a study file or the file of a theory of one's own, or the name of a shipped one.
-            line: a selection that overrides the file, as the command line does.
+            path: a study file or the file of a user-defined theory, or the name of a shipped one.
+            line: a request that overrides the file, as the command line does.
             targets: limits by metric that override those of the file.
 
         Raises:
@@ -124,7 +124,7 @@ class Study:
         return study
 
     def select(self, line: Request) -> None:
-        """Lay a stronger selection over the one of this study, in place; cases are bound anew.
+        """Lay a stronger request over the one of this study, in place; cases are bound anew.
 
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024)
         >>> study.select(request_of(prompt=4096))
@@ -140,7 +140,7 @@ class Study:
         return self.request.own
 
     def define(self, name: str, formula: Any, unit: str = "", means: str = "", latex: str | None = None) -> Self:
-        """Declare a quantity of one's own, from then on like any other in this study and in no other; the study is returned.
+        """Define a quantity, from then on like any other in this study and in no other; the study is returned.
 
         Args:
             name: in snake case, no name of symroof; a definition of the same name is replaced.
@@ -190,7 +190,7 @@ class Study:
         return not (chosen.models or chosen.hardware or chosen.values or chosen.precision)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both ask for the same: the same choices and declarations, by the same file or none. What has been worked out is no part of it."""
+        """Whether both ask for the same: the same choices and declarations, by the same file or none. What has been computed is no part of it."""
         return isinstance(other, Study) and (self.request, self.document) == (other.request, other.document)
 
     def __hash__(self) -> int:
@@ -315,12 +315,12 @@ class Study:
 
         Quantities at changed inputs are written out and sums stay ``Sum`` (``.doit()`` adds them up). Numbers are exact and in base units;
         a truth is a relation, a label a ``Piecewise`` over plain symbols of the labels. What is searched (``steady_batch``, ``best_batch``) has no
-        formula and stays a symbol: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` puts numbers
+        formula and stays a symbol: :meth:`values` has its number, ``derive(name).implicit`` the relation it solves. ``xreplace`` substitutes numbers
         in within milliseconds, where ``subs`` takes seconds; ``study.exact(expression)`` is faster still.
 
         Args:
             name: a quantity or input, by name or symbol.
-            depth: how many times definitions are put in: 1 is the formula as it is declared; by default down to inputs.
+            depth: how many times definitions are substituted: 1 is the formula as it is declared; by default down to inputs.
 
         Raises:
             InputError: no such quantity.
@@ -335,12 +335,12 @@ class Study:
         >>> study.sympy("itl").xreplace(study.values()) == study.exact("itl")
         True
         """
-        from symroof.analysis.expressions import defined
+        from symroof.analysis.expressions import definition_in_sympy
 
-        return defined(known(name, self.declared), self.first, depth)
+        return definition_in_sympy(known(name, self.declared), self.first, depth)
 
     def symbol(self, name: str) -> Any:
-        """The SymPy symbol of a name, as it stands in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.
+        """The SymPy symbol of a name, as written in the expressions of this study: one of its own too, of the sign that it declares or that its formula shows.
 
         Raises:
             InputError: no such name.

@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import islice
 
-from symroof.analysis.constraints import Condition, conditions
-from symroof.analysis.corners import at_corners, gone_to
+from symroof.analysis.constraints import Constraint, constraints
+from symroof.analysis.corners import at_corners, side_beyond
 from symroof.analysis.solution import Solution
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, Value
@@ -51,7 +51,7 @@ class Flip:
     """A value of one input at which one condition changes.
 
     Attributes:
-        now: the input as it is; a range stands at its middle.
+        now: the input as it is; a range is at its middle.
         holds: whether the condition holds from there on.
         crossing: where the metric equals its limit; where only whole numbers have a meaning, the first past the change.
         value: the value to act on: the first whole number on the far side of something counted, else the crossing itself.
@@ -60,8 +60,8 @@ class Flip:
         turns: the next values away from now at which the condition changes back, and over again, as far as they are followed.
         wrong: the conditions that do not hold there; none means it fits and meets every target.
         wrong_now: the conditions that do not hold as things are.
-        spread: its least and largest value over the ranges, and whether it exists at every corner: worked out when first asked for.
-        gone: where it has gone at the corners that have none, as :func:`symroof.analysis.corners.gone_to` has it.
+        spread: its least and largest value over the ranges, and whether it exists at every corner: computed when first asked for.
+        beyond: where it has gone at the corners that have none, as :func:`symroof.analysis.corners.side_beyond` has it.
     """
 
     now: Result
@@ -75,7 +75,7 @@ class Flip:
     wrong: tuple[str, ...]
     wrong_now: tuple[str, ...]
     spread: Callable[[], Spread] = field(repr=False, compare=False)
-    gone: Callable[[], frozenset[str]] = field(repr=False, compare=False)
+    beyond: Callable[[], frozenset[str]] = field(repr=False, compare=False)
 
     @property
     def until(self) -> Fraction | None:
@@ -145,10 +145,10 @@ class Flip:
 
 
 def flips(bound_case: BoundCase, among: Sequence[str] = UNCERTAIN, of: Collection[str] | None = None, waits: bool = False) -> tuple[Flip, ...]:
-    """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, stand last.
+    """Every flip of a case, the nearest first, equally near ones in the order of :data:`UNCERTAIN`; inputs that are zero now, from which no factor leads away, come last.
 
     ``among`` narrows the inputs, ``of`` the conditions that flip, by name; a flip reports the state of all conditions. ``waits`` are
-    searched for where that is asked for: :meth:`Condition.solved`.
+    searched for where that is asked for: :meth:`Constraint.solution`.
     """
     key = (tuple(among), None if of is None else frozenset(of), waits)
     if key not in bound_case.memo.flips:
@@ -158,7 +158,7 @@ def flips(bound_case: BoundCase, among: Sequence[str] = UNCERTAIN, of: Collectio
 
 
 def _nearest_first(bound_case: BoundCase, among: Collection[str], of: Collection[str] | None, waits: bool) -> tuple[Flip, ...]:
-    asked = conditions(bound_case)
+    asked = constraints(bound_case)
     turning = [condition for condition in asked if of is None or condition.name in of]
     turned = [
         flip for condition in turning for name in _moving(condition, bound_case) if name in among for flip in _flips(condition, name, asked, bound_case, waits)
@@ -168,32 +168,32 @@ def _nearest_first(bound_case: BoundCase, among: Collection[str], of: Collection
 
 def never(bound_case: BoundCase, turned: Iterable[Flip]) -> tuple[str, ...]:
     """The inputs that move a side of some condition, and flip none whatever their value."""
-    asked, flipping = conditions(bound_case), {flip.name for flip in turned}
+    asked, flipping = constraints(bound_case), {flip.name for flip in turned}
     candidates = {name for condition in asked for name in _moving(condition, bound_case)} - flipping
     moving = (n for n in UNCERTAIN if n in candidates and not _unsettled(n, asked, bound_case) and _matters(n, asked, bound_case))
     return tuple(n for n in moving if not _tips_at_once(n, asked, bound_case))
 
 
-def _moving(condition: Condition, bound_case: BoundCase) -> list[str]:
-    """The uncertain inputs with a value now that a side of the condition is worked out from."""
+def _moving(condition: Constraint, bound_case: BoundCase) -> list[str]:
+    """The uncertain inputs with a value now that a side of the condition is computed from."""
     case = bound_case.case
     used = condition.inputs(case)
     return [n for n in UNCERTAIN if n in used and (n in case.given or n in case.numbers or default_of(n) is not None)]
 
 
-def _unsettled(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
+def _unsettled(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether a missing input keeps some condition from being solved for this one."""
-    return any(c.solved(name, bound_case) is None for c in asked if name in _moving(c, bound_case))
+    return any(c.solution(name, bound_case) is None for c in asked if name in _moving(c, bound_case))
 
 
-def _matters(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
+def _matters(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether another value changes a metric or a limit at all: one device has no links, whatever their bandwidth."""
     now = bound_case.case.value(name)
     others = [bound_case.case.changed({name: value}) for value in (2 * now + 1, now / 2)]
     return any(_known(case, side) != _known(bound_case.case, side) for case in others for c in asked for side in c.sides)
 
 
-def _tips_at_once(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
+def _tips_at_once(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether the least value changes a condition of an input that is zero now: a limit is met exactly, and there is no crossing above zero."""
     case = bound_case.case
     if case.value(name):
@@ -210,9 +210,9 @@ def _known(case: Case, name: str) -> Value | None:
     return value
 
 
-def _flips(condition: Condition, name: str, asked: list[Condition], bound_case: BoundCase, waits: bool) -> Iterator[Flip]:
+def _flips(condition: Constraint, name: str, asked: list[Constraint], bound_case: BoundCase, waits: bool) -> Iterator[Flip]:
     """The nearest flip of one condition by one input above the value now, and the nearest below."""
-    solution = condition.solved(name, bound_case, waits)
+    solution = condition.solution(name, bound_case, waits)
     if solution is None:
         return
     wrong_now = tuple(c.name for c in asked if not c.holds(bound_case.case))
@@ -230,11 +230,11 @@ def _flips(condition: Condition, name: str, asked: list[Condition], bound_case: 
         last, turns = _last(solution, crossing, value, up), tuple(turned for _, turned, _ in later)
         over = partial(_spread, condition, solution, crossing, holds, up)
         yield Flip(
-            bound_case.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over, partial(gone_to, solution, crossing)
+            bound_case.result(name), condition.name, holds, crossing, value, last, up, turns, wrong, wrong_now, over, partial(side_beyond, solution, crossing)
         )
 
 
-def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
+def _turns(condition: Constraint, solution: Solution, up: bool) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
     """Away from the value now: each crossing at which the condition really changes, the value to act on, a point past it."""
     case, name = solution.bound_case.case, solution.unknown
     now, state = case.value(name), condition.holds(case)
@@ -248,14 +248,14 @@ def _turns(condition: Condition, solution: Solution, up: bool) -> Iterator[tuple
             yield crossing, value, beyond
 
 
-def _holds(condition: Condition, case: Case) -> bool | None:
+def _holds(condition: Constraint, case: Case) -> bool | None:
     try:
         return condition.holds(case)
     except NoValue:
         return None
 
 
-def _first(condition: Condition, solution: Solution, case: Case, crossing: Fraction, holds: bool, up: bool) -> Fraction:
+def _first(condition: Constraint, solution: Solution, case: Case, crossing: Fraction, holds: bool, up: bool) -> Fraction:
     """The first value past a crossing: of something counted the first whole number at which the condition has its new state, of
     devices the first number that can share out the heads.
 
@@ -288,7 +288,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
     return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (most is None or value <= most)
 
 
-def _spread(condition: Condition, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Spread:
+def _spread(condition: Constraint, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Spread:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.bound_case.case, solution.bound_case.box
     if not box.keys() & case.used(*condition.sides):

@@ -23,7 +23,7 @@ from symroof.theory.quantities import OF_THE_MIX
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
-"""The metric each target is held against: latencies of a server under load, the price of the whole group, and of the fleet."""
+"""The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
@@ -61,7 +61,7 @@ class TargetCheck:
 
 
 def metric_of(target: str, case: Case) -> str | None:
-    """The metric that a target is held against here; None where it has no value, as the wait of a queue that only grows.
+    """The metric that a target is compared with here; None where it has no value, as the wait of a queue that only grows.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3-8b", "h100-sxm", prompt=4096)
@@ -72,13 +72,13 @@ def metric_of(target: str, case: Case) -> str | None:
 
 
 def metrics_of(target: str, case: Case) -> tuple[str, ...]:
-    """The metrics that a target may be held against here; of several the first that has a value."""
+    """The metrics that a target may be compared with here; of several the first that has a value."""
     metric = (TARGET_METRICS[target],)
     return metric if under_load(case) else ISOLATED_METRICS.get(target, metric)
 
 
 def under_load(case: Case) -> bool:
-    """Whether targets are held against a server under load: the length of the responses is known, and they have decode steps."""
+    """Whether targets are compared with a server under load: the length of the responses is known, and they have decode steps."""
     if case.theory.assumptions["targets_under"] != "load" or not case.chosen("output"):
         return False
     return case.known("response_steps") and bool(case.value("response_steps") > 0)
@@ -102,15 +102,15 @@ def target_checks(bound_case: BoundCase) -> list[TargetCheck]:
     return [*_load_check(bound_case), *checks]
 
 
-def unjudged(bound_case: BoundCase) -> dict[str, str]:
+def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
 
     >>> from symroof.analysis.study import Study
-    >>> unjudged(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
+    >>> unknown_targets(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
     {'price': 'needs price'}
     """
     case = bound_case.case
-    unknown = [name for name in bound_case.targets if metric_of(name, case) is None and not endless(name, case)]
+    unknown = [name for name in bound_case.targets if metric_of(name, case) is None and not waits_without_end(name, case)]
     return {name: bound_case.why_unknown(metrics_of(name, case)[0]) for name in unknown}
 
 
@@ -126,11 +126,11 @@ def _reach(metric: Result, bound_case: BoundCase) -> tuple[Fraction, float | Fra
 
 
 MEMORY, LOAD = "memory", "load"
-"""The conditions beside the targets: that it fits, and that requests are served as fast as they come."""
+"""The constraints besides the targets: that it fits, and that requests are served as fast as they come."""
 
 
 FROM_ARRIVAL = "queued_ttft"
-"""The time to first token with the estimated wait for a slot; targets are held against the one without."""
+"""The time to first token with the estimated wait for a slot; targets are compared with the one without."""
 
 
 def late_from_arrival(bound_case: BoundCase) -> bool:
@@ -151,7 +151,7 @@ def slots_warning(bound_case: BoundCase) -> list[str]:
     return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT does not include: with it the target is missed"]
 
 
-def endless(target: str, case: Case) -> bool:
+def waits_without_end(target: str, case: Case) -> bool:
     """Whether the metric of a target has no value because a queue only grows."""
     if target != "ttft" or not queues(case):
         return False
@@ -164,7 +164,7 @@ def endless(target: str, case: Case) -> bool:
     return False
 
 
-LANES = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budget)"
+PREFILL_LOAD = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budget)"
 """The load of those that read the prompts, at the requests that decode at the arrival rate and the budget of the case: that of the wait in a TTFT."""
 
 
@@ -173,9 +173,9 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     load = bound_case.get(LOAD) if queues(bound_case.case) else None
     if load is None:
         return []
-    if Fraction(load.value) < 1 and endless("ttft", bound_case.case):
+    if Fraction(load.value) < 1 and waits_without_end("ttft", bound_case.case):
         with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
-            load = bound_case.formula(parse(LANES), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
+            load = bound_case.formula(parse(PREFILL_LOAD), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 
@@ -209,7 +209,7 @@ def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
 
 
 def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
-    """What the times of several cases rest on, each once; a theory of one's own alone has none."""
+    """What the times of several cases rest on, each once; a user-defined theory alone has none."""
     return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.theory_only))
 
 
@@ -230,10 +230,10 @@ BY_MEASUREMENT = "expected by measured efficiencies of"
 EXPECTED = "{} {} engines; the range holds 80 % of measurements"
 
 
-def standing_basis(efficiency: str | None, engine: str | None) -> str:
+def default_basis(efficiency: str | None, engine: str | None) -> str:
     """What times rest on where no case has efficiencies of its own.
 
-    >>> standing_basis("measured", "vllm")
+    >>> default_basis("measured", "vllm")
     'expected by measured efficiencies of compiled engines; the range holds 80 % of measurements'
     """
     return EXPECTED.format(BY_MEASUREMENT, engine_class(engine or DEFAULT_ENGINE)) if efficiency == "measured" else AT_THE_PEAK
@@ -248,7 +248,7 @@ def target_warnings(bound_case: BoundCase) -> list[str]:
         for check in target_checks(bound_case)
         if check.met is not True
     ]
-    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unjudged(bound_case).items()]
+    return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unknown_targets(bound_case).items()]
 
 
 def splits_evenly(bound_case: BoundCase, group: int) -> bool:
@@ -264,7 +264,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
         warnings.append(memory_warning(bound_case))
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
         warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
-    warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_apart(bound_case), *_wide_arithmetic(bound_case)]
+    warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_of_requests(bound_case), *_wide_arithmetic(bound_case)]
     achieved = [(share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := bound_case.case.value("tp")) > 1 and not splits_evenly(bound_case, int(tp)) and (heads := bound_case.get("n_heads")) is not None:
@@ -307,7 +307,7 @@ def memory_warning(bound_case: BoundCase) -> str:
 
 
 def memory_needed(bound_case: BoundCase) -> str:
-    """The memory that the fullest device needs, of the memory it may use."""
+    """The memory that the most loaded device needs, of the memory it may use."""
     needed, usable = bound_case.result("memory_bytes_per_device"), bound_case.result("usable_memory_per_device")
     count = devices(bound_case)
     who = f"the fullest of {count} devices needs" if count > 1 else "needs"
@@ -329,7 +329,7 @@ def published_mismatch(bound_case: BoundCase) -> str | None:
     return f"{model.name}: counted {format_quantity(counted, 'parameter')}, published {format_quantity(Fraction(model.published_params), 'parameter')}"
 
 
-def kinds_apart(bound_case: BoundCase) -> list[str]:
+def kinds_of_requests(bound_case: BoundCase) -> list[str]:
     """A remark for the kind of requests whose mean first token misses the target that the mean of all requests meets, throughout the ranges of both."""
     limit, decided = bound_case.targets.get("ttft"), bound_case.case.given.get("loaded_ttft")
     mean, *kinds = (bound_case.get(name) for name in ("mix_loaded_ttft", "mix_own_ttft", "mix_long_ttft"))

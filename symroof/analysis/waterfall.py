@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.differences import LEFT_OUT, Change, differences
+from symroof.analysis.differences import LEFT_OUT, CaseDifference, differences
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result, bare
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.specs.preset import PresetSpec
@@ -19,17 +19,17 @@ from symroof.theory.theory import UnknownName
 from symroof.units import format_quantity, significant
 
 HEADER = ("", "", "effect", "factor", "value")
-"""What stands above the rows of a waterfall."""
+"""The header of the rows of a waterfall."""
 
 
 @dataclass(frozen=True)
-class Step:
+class WaterfallStep:
     """One difference and what it does, with the steps before it applied.
 
     Several changes are one step where the quantity has no value between them.
     """
 
-    changes: tuple[Change, ...]
+    changes: tuple[CaseDifference, ...]
     before: Fraction
     after: Fraction
 
@@ -48,9 +48,9 @@ class Step:
         """``attention: causal -> full``, ``prefill_time = prefill_compute_time``; a term of a definition is its name alone."""
         return ", ".join(change_label(change) for change in self.changes)
 
-    def turned(self) -> Step:
+    def reversed(self) -> WaterfallStep:
         """The same step the other way."""
-        return Step(tuple(change.turned() for change in reversed(self.changes)), self.after, self.before)
+        return WaterfallStep(tuple(change.reversed() for change in reversed(self.changes)), self.after, self.before)
 
     @property
     def slip(self) -> str:
@@ -58,7 +58,7 @@ class Step:
         return "; ".join(dict.fromkeys(change.slip for change in self.changes if change.slip))
 
 
-def change_label(change: Change) -> str:
+def change_label(change: CaseDifference) -> str:
     """A change in a few words."""
     if change.kind == "rest":
         return change.name
@@ -87,14 +87,14 @@ class Waterfall:
 
     start: Result
     end: Result
-    steps: tuple[Step, ...]
-    without_effect: tuple[Change, ...]
+    steps: tuple[WaterfallStep, ...]
+    without_effect: tuple[CaseDifference, ...]
     presets: tuple[str, ...] = ()
 
-    def turned(self) -> Waterfall:
+    def reversed(self) -> Waterfall:
         """The way back: the same steps in the other order."""
-        steps = tuple(step.turned() for step in reversed(self.steps))
-        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=tuple(change.turned() for change in self.without_effect))
+        steps = tuple(step.reversed() for step in reversed(self.steps))
+        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=tuple(change.reversed() for change in self.without_effect))
 
     @property
     def symbol(self) -> Symbol:
@@ -108,16 +108,16 @@ class Waterfall:
     @property
     def factor(self) -> Fraction | None:
         """How many times the first value the second is; None where the first is 0."""
-        start = plain(self.start)
-        return plain(self.end) / start if start else None
+        start = fraction_of(self.start)
+        return fraction_of(self.end) / start if start else None
 
     def rows(self, start: str = "first", end: str = "second") -> list[list[str]]:
         """The first value, each step with its effect, factor and the value after it, the last value, as people write them."""
         unit = self.symbol.unit
         made = [["from", start, "", "", self.start.text()]]
         for step in self.steps:
-            made.append([step.changes[-1].kind, step.label, signed(step.effect, unit), times(step.factor), format_quantity(step.after, unit)])
-        return [*made, ["to", end, signed(self.effect, unit), times(self.factor), self.end.text()]]
+            made.append([step.changes[-1].kind, step.label, signed_text(step.effect, unit), factor_text(step.factor), format_quantity(step.after, unit)])
+        return [*made, ["to", end, signed_text(self.effect, unit), factor_text(self.factor), self.end.text()]]
 
     def notes(self) -> list[str]:
         """The mistakes in a tool's choice, what presets set where nothing moves, and what differs without effect."""
@@ -126,7 +126,7 @@ class Waterfall:
         return [*dict.fromkeys(slips), *self.presets, *([f"differs without effect here: {silent}"] if silent else [])]
 
     def __repr__(self) -> str:
-        steps = "; ".join(f"{step.label}: {signed(step.effect, self.symbol.unit)}" for step in self.steps)
+        steps = "; ".join(f"{step.label}: {signed_text(step.effect, self.symbol.unit)}" for step in self.steps)
         return f"Waterfall({self.symbol.name}: {self.start.text()} to {self.end.text()}{f'; {steps}' if steps else ''})"
 
     def _repr_html_(self) -> str:
@@ -140,35 +140,35 @@ class Waterfall:
             "quantity": self.symbol.name,
             "from": self.start.as_json(),
             "to": self.end.as_json(),
-            "effect": bare(self.effect),
-            "factor": bare(self.factor),
+            "effect": plain_value(self.effect),
+            "factor": plain_value(self.factor),
             "steps": [step_json(step) for step in self.steps],
             "without_effect": [change_json(change) for change in self.without_effect],
         }
 
 
-def signed(value: Fraction, unit: str) -> str:
+def signed_text(value: Fraction, unit: str) -> str:
     """An effect with its sign."""
     return f"{'+' if value >= 0 else ''}{format_quantity(value, unit)}"
 
 
-def times(factor: Fraction | None) -> str:
+def factor_text(factor: Fraction | None) -> str:
     """A factor; empty where there is none."""
     return f"× {significant(factor, 4)}" if factor is not None else ""
 
 
-def step_json(step: Step) -> dict[str, Any]:
+def step_json(step: WaterfallStep) -> dict[str, Any]:
     """A step for programs."""
     return {
         "changes": [change_json(change) for change in step.changes],
-        "effect": bare(step.effect),
-        "factor": bare(step.factor),
-        "value": bare(step.after),
+        "effect": plain_value(step.effect),
+        "factor": plain_value(step.factor),
+        "value": plain_value(step.after),
         "slip": step.slip or None,
     }
 
 
-def change_json(change: Change) -> dict[str, str]:
+def change_json(change: CaseDifference) -> dict[str, str]:
     """A change for programs."""
     return {"kind": change.kind, "name": change.name, "from": change.before, "to": change.after}
 
@@ -178,7 +178,7 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
 
     Each difference is applied to the case that the ones before it made, so a later one works on what they left. The last case is
     the second, and the effects add up to the difference exactly. From a preset to a case without one the way is the one there, gone
-    backwards: a tool's terms are of its own formula, and beside another they would count twice.
+    backwards: a tool's terms are part of its own formula, and in another they would count twice.
 
     Raises:
         InputError: no such quantity, one side has no value of it, it is no number.
@@ -192,13 +192,13 @@ def waterfall(a: BoundCase, b: BoundCase, quantity: str) -> Waterfall:
     name = known(quantity, b.request.own)
     start, end = number_of(a, name, "the first"), number_of(b, name, "the second")
     if a.preset and not b.preset:
-        return _way(b, a, end, start).turned()
-    return _way(a, b, start, end)
+        return _waterfall(b, a, end, start).reversed()
+    return _waterfall(a, b, start, end)
 
 
-def _way(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
+def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterfall:
     """The way between the values of a quantity in two cases."""
-    steps, silent = _steps(a, b, start.name, plain(start))
+    steps, silent = _steps(a, b, start.name, fraction_of(start))
     presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
     return Waterfall(start, end, steps, silent, presets)
 
@@ -224,23 +224,23 @@ def number_of(bound_case: BoundCase, name: str, which: str) -> Result:
     return Result(result.symbol, result.value, flags=tuple(flag for flag in result.flags if flag == DOES_NOT_FIT))
 
 
-def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tuple[Step, ...], tuple[Change, ...]]:
+def _steps(a: BoundCase, b: BoundCase, name: str, value: Fraction) -> tuple[tuple[WaterfallStep, ...], tuple[CaseDifference, ...]]:
     """The steps that move the quantity, and the changes that do not."""
-    steps: list[Step] = []
-    silent: list[Change] = []
+    steps: list[WaterfallStep] = []
+    silent: list[CaseDifference] = []
     for changes, after in _values(a, b, name):
         if after == value:
             silent += [change for change in changes if change.before != change.after]
         else:
-            steps.append(Step(changes, value, after))
+            steps.append(WaterfallStep(changes, value, after))
         value = after
     return tuple(steps), tuple(silent)
 
 
-def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[Change, ...], Fraction]]:
+def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[CaseDifference, ...], Fraction]]:
     """The value after each change; a change without a value is joined with the next."""
     case = a
-    open_changes: tuple[Change, ...] = ()
+    open_changes: tuple[CaseDifference, ...] = ()
     for change in differences(a, b):
         case, open_changes = change.applied(case), (*open_changes, change)
         try:
@@ -252,10 +252,22 @@ def _values(a: BoundCase, b: BoundCase, name: str) -> Iterator[tuple[tuple[Chang
             open_changes = ()
 
 
-def plain(result: Result) -> Fraction:
+def fraction_of(result: Result) -> Fraction:
     """The value of a result that is a number."""
     assert isinstance(result.value, Fraction)
     return result.value
 
 
-__all__ = ["HEADER", "Step", "Waterfall", "change_json", "change_label", "number_of", "plain", "signed", "step_json", "times", "waterfall"]
+__all__ = [
+    "HEADER",
+    "Waterfall",
+    "WaterfallStep",
+    "change_json",
+    "change_label",
+    "factor_text",
+    "fraction_of",
+    "number_of",
+    "signed_text",
+    "step_json",
+    "waterfall",
+]

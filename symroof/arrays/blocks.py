@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
+
 BLOCK = 32768
 """Points of a block: a quarter of a megabyte each array."""
 
@@ -36,7 +38,7 @@ def blocks(shape: Sequence[int], most: int = BLOCK) -> Iterator[tuple[slice, ...
     return part(0)
 
 
-def cut(x: np.ndarray[Any, Any], place: tuple[slice, ...]) -> np.ndarray[Any, Any]:
+def cut(x: Array, place: tuple[slice, ...]) -> Array:
     """The part of an input that belongs to a block; an axis along which it does not vary stays as it is.
 
     >>> cut(np.arange(6.0).reshape(3, 2, 1), (slice(1, 2), slice(0, 1), slice(0, 9))).ravel()

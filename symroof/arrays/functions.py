@@ -23,21 +23,21 @@ WHOLE_IN_FLOATS = 2.0**52
 """Below it a quotient of whole numbers never rounds to a whole number that it is not."""
 NOWHERE = -1
 TOGETHER = 2**16
-"""Terms of a sum, of all points, that are worked out at once where it is taken term by term."""
+"""Terms of a sum, of all points, that are computed at once where it is taken term by term."""
 
 
-class Arrays(Protocol):
-    """Where a formula asks for its names, as :class:`symroof.arrays.values.Arrays` does.
+class ArrayContext(Protocol):
+    """Where a formula asks for its names, as :class:`symroof.arrays.values.ArrayContext` does.
 
     Attributes:
         axes: how many axes its arrays have.
-        careful: whether a product is looked at for factors that are zero beside some without a value.
+        zero_products: whether a product is looked at for factors that are zero next to some without a value.
     """
 
     axes: int
-    careful: bool
+    zero_products: bool
 
-    def settled(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = ...) -> Any:
+    def exact_where(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = ...) -> Any:
         """The result with the exact value of a node in every doubtful place."""
         ...
 
@@ -56,7 +56,7 @@ def div(over: Any, under: Any) -> Any:
         return over / (under if np.all(under) else np.where(under == 0, np.nan, under))
 
 
-def product(e: Arrays, first: Any, rest: Callable[[], Any]) -> Any:
+def product(e: ArrayContext, first: Any, rest: Callable[[], Any]) -> Any:
     """A product; where its first factor is zero the others need not have a value, which is looked at with care alone."""
     if isinstance(first, float) and not first:
         return first
@@ -66,7 +66,7 @@ def product(e: Arrays, first: Any, rest: Callable[[], Any]) -> Any:
         if isinstance(first, Steps) or np.all(first):
             raise
         result = np.nan
-    if not e.careful or isinstance(result, Steps) or np.all(first):
+    if not e.zero_products or isinstance(result, Steps) or np.all(first):
         return result
     return np.where(np.equal(first, 0), 0.0, result)
 
@@ -82,7 +82,7 @@ def _extreme(args: tuple[Any, ...], larger: bool) -> Any:
     return best
 
 
-def _rounded(over: Any, under: Any, up: bool, e: Arrays, node: Tree, index: Mapping[str, Any]) -> Any:
+def _rounded(over: Any, under: Any, up: bool, e: ArrayContext, node: Tree, index: Mapping[str, Any]) -> Any:
     """A quotient rounded to a whole number: exact where both are whole numbers, and asked for exactly next to a whole number else."""
     if isinstance(over, Steps) or isinstance(under, Steps):
         return (over if isinstance(under, int) else div(over, under)).rounded(up)
@@ -91,7 +91,7 @@ def _rounded(over: Any, under: Any, up: bool, e: Arrays, node: Tree, index: Mapp
     near = np.abs(quotient - np.rint(quotient)) <= NEAR_WHOLE * (np.abs(quotient) + 1)
     if np.any(near):
         plain = (np.rint(over) == over) & (np.rint(under) == under) & (np.abs(over) < WHOLE_IN_FLOATS) & (np.abs(under) < WHOLE_IN_FLOATS)
-        return e.settled(result, near & ~plain, node, index)
+        return e.exact_where(result, near & ~plain, node, index)
     return result
 
 
@@ -100,7 +100,7 @@ def pow_(base: Any, exponent: Any) -> Any:
     if isinstance(base, Steps) or isinstance(exponent, Steps):
         if isinstance(base, Steps) and isinstance(exponent, float) and exponent == int(exponent) and 0 <= exponent <= 8:
             return base.power(int(exponent))
-        return base.of_still(pow_, exponent) if isinstance(base, Steps) else exponent.of_still(lambda x: pow_(base, x))
+        return base.of_constant(pow_, exponent) if isinstance(base, Steps) else exponent.of_constant(lambda x: pow_(base, x))
     with np.errstate(all="ignore"):
         if isinstance(exponent, float) and exponent in (1.0, 2.0, -1.0):
             return base if exponent == 1 else base * base if exponent == 2 else div(1.0, base)
@@ -108,10 +108,10 @@ def pow_(base: Any, exponent: Any) -> Any:
         return np.where(none, np.nan, np.power(np.where(none, 1.0, base), exponent)) if np.any(none) else np.power(base, exponent)
 
 
-def _still(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def _of_constants(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def of(x: Any) -> Any:
         with np.errstate(all="ignore"):
-            return x.of_still(function) if isinstance(x, Steps) else function(x)
+            return x.of_constant(function) if isinstance(x, Steps) else function(x)
 
     return of
 
@@ -123,15 +123,15 @@ def _near(a: Any, b: Any) -> Any:
 COMPARED = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
 
 
-def holds(operator: str, left: Any, right: Any, e: Arrays, node: Tree, index: Mapping[str, Any]) -> Any:
+def holds(operator: str, left: Any, right: Any, e: ArrayContext, node: Tree, index: Mapping[str, Any]) -> Any:
     """A relation, as floats that are 1 where it holds, 0 where it does not, NaN where a side has no value."""
-    _no_steps(left, right)
-    result, apart = COMPARED[operator](left, right), np.abs(left - right)
-    if not np.size(apart) or np.min(apart) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
+    _refuse_polynomials(left, right)
+    result, distance = COMPARED[operator](left, right), np.abs(left - right)
+    if not np.size(distance) or np.min(distance) > NEAR_EQUAL * max(_size(left), _size(right)):  # far from equal everywhere, and nothing without a value
         return result.astype(float)
-    result = np.where(np.isnan(apart), np.nan, result)
+    result = np.where(np.isnan(distance), np.nan, result)
     near = _near(left, right)
-    return e.settled(result, near, node, index) if np.any(near) else result
+    return e.exact_where(result, near, node, index) if np.any(near) else result
 
 
 def _size(x: Any) -> float:
@@ -139,21 +139,21 @@ def _size(x: Any) -> float:
     return abs(x) if isinstance(x, float) else float(max(np.max(x), -np.min(x)))
 
 
-def largest(e: Arrays, node: Tree, index: Mapping[str, Any], *arms: tuple[str, Any]) -> Any:
+def largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *arms: tuple[str, Any]) -> Any:
     """The place of the largest arm, as a float; a tie goes to the arm named first."""
-    _no_steps(*(arm for _, arm in arms))
+    _refuse_polynomials(*(arm for _, arm in arms))
     values = np.stack(np.broadcast_arrays(*(np.asarray(arm, dtype=float) for _, arm in arms)))
     result = np.where(np.isnan(values).any(axis=0), np.nan, np.argmax(values, axis=0))
     best = values.max(axis=0)
     near = (_near(values, best)).sum(axis=0) > 1
     labels = [label for label, _ in arms]
-    return e.settled(result, near, node, index, lambda label: float(labels.index(label))) if np.any(near) else result
+    return e.exact_where(result, near, node, index, lambda label: float(labels.index(label))) if np.any(near) else result
 
 
-def of_largest(e: Arrays, node: Tree, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]) -> Any:
-    """Of pairs (key, value) the value whose key is largest; a tie goes to the first. What is chosen nowhere is not worked out."""
+def of_largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]) -> Any:
+    """Of pairs (key, value) the value whose key is largest; a tie goes to the first. What is chosen nowhere is not computed."""
     keys = [key for key, _ in pairs]
-    _no_steps(*keys)
+    _refuse_polynomials(*keys)
     stacked = np.stack(np.broadcast_arrays(*(np.asarray(key, dtype=float) for key in keys)))
     place = np.where(np.isnan(stacked).any(axis=0), NOWHERE, np.argmax(stacked, axis=0))
     near = (_near(stacked, stacked.max(axis=0))).sum(axis=0) > 1
@@ -168,25 +168,25 @@ def of_largest(e: Arrays, node: Tree, index: Mapping[str, Any], *pairs: tuple[An
             if np.all(place == i):
                 raise
             continue
-        _no_steps(value)
+        _refuse_polynomials(value)
         result = np.where(place == i, value, result)
-    return e.settled(result, near, node, index) if np.any(near) else result
+    return e.exact_where(result, near, node, index) if np.any(near) else result
 
 
 def _elementary(function: str, *args: Any) -> Any:
     """A function of SymPy that the grammar has not."""
-    _no_steps(*args)
+    _refuse_polynomials(*args)
     return over_arrays(function)(*args)
 
 
-def _no_steps(*values: Any) -> None:
+def _refuse_polynomials(*values: Any) -> None:
     if any(isinstance(value, Steps) for value in values):
         raise NotPolynomial("a choice by the index of a sum")
 
 
 def geometric(first: Any, last: Any, ratio: Any) -> Any:
     """A sum of powers of one ratio; near a ratio of 1 by the logarithm, which loses no digits there."""
-    _no_steps(first, last, ratio)
+    _refuse_polynomials(first, last, ratio)
     with np.errstate(all="ignore"):
         count = last - first + 1
         plain = np.where((ratio == 1) | (ratio <= 0), 0.5, ratio)
@@ -196,9 +196,9 @@ def geometric(first: Any, last: Any, ratio: Any) -> Any:
         return np.where(count > 0, np.where(np.less(ratio, 0), np.nan, total), np.where(np.isnan(count), np.nan, 0.0))
 
 
-def total(e: Arrays, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
+def total(e: ArrayContext, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """The sum of a body over every whole index: piece by piece in closed form, or term by term; NaN where a bound is not whole."""
-    _no_steps(first, last)
+    _refuse_polynomials(first, last)
     whole = (np.rint(first) == first) & (np.rint(last) == last)
     first, last = np.where(whole, first, 1.0), np.where(whole, last, 0.0)
     if np.all(last < first):  # nothing to add up, whatever a term would be
@@ -207,18 +207,18 @@ def total(e: Arrays, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
         index = Steps.index(first, last)
         try:
             value = body(index)
-            result = value.total() if isinstance(value, Steps) and value.alike(index) else value * np.maximum(last - first + 1, 0.0)
+            result = value.total() if isinstance(value, Steps) and value.same_index(index) else value * np.maximum(last - first + 1, 0.0)
             if np.any(last < first) and not isinstance(result, Steps):
                 result = np.where(last < first, 0.0, result)
         except NotPolynomial:
             result = _term_by_term(e, body, first, last)
     if np.all(whole):
         return result
-    _no_steps(result)
+    _refuse_polynomials(result)
     return np.where(whole, result, np.nan)
 
 
-def _term_by_term(e: Arrays, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
+def _term_by_term(e: ArrayContext, body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """The same, so many terms of every point at a time; longer sums than an exact one may be have no value."""
     too_long = last - first >= MOST_TERMS
     end = np.where(too_long, first - 1, last)
@@ -230,7 +230,7 @@ def _term_by_term(e: Arrays, body: Callable[[Any], Any], first: Any, last: Any) 
             together = max(1, TOGETHER // max(1, np.size(result)))
             index = np.arange(low, min(low + together, high + 1)).reshape(-1, *(1,) * axes)
             each = body(index)
-            _no_steps(each)
+            _refuse_polynomials(each)
             terms = np.where((first <= index) & (index <= end), each, 0.0)
             result = result + terms.sum(axis=0)
             low += together
@@ -244,10 +244,10 @@ ARRAYS: dict[str, Callable[..., Any]] = {
     "min": lambda *args: _extreme(args, False),
     "ceil": lambda over, under, *asked: _rounded(over, under, True, *asked),
     "floor": lambda over, under, *asked: _rounded(over, under, False, *asked),
-    "sqrt": _still(lambda x: np.sqrt(np.where(np.less(x, 0), np.nan, x))),
-    "log2": _still(lambda x: np.log2(np.where(np.greater(x, 0), x, np.nan))),
-    "log": _still(lambda x: np.log(np.where(np.greater(x, 0), x, np.nan))),
-    "exp": _still(np.exp),
+    "sqrt": _of_constants(lambda x: np.sqrt(np.where(np.less(x, 0), np.nan, x))),
+    "log2": _of_constants(lambda x: np.log2(np.where(np.greater(x, 0), x, np.nan))),
+    "log": _of_constants(lambda x: np.log(np.where(np.greater(x, 0), x, np.nan))),
+    "exp": _of_constants(np.exp),
     "pi": lambda: np.pi,
     "elementary": _elementary,
     "div": div,

@@ -42,7 +42,7 @@ class Steps:
     cuts: tuple[Any, ...]
     pieces: tuple[Coefficients, ...]
 
-    __array_ufunc__ = None  # an array beside it leaves the operation to this class
+    __array_ufunc__ = None  # a NumPy array operand leaves the operation to this class
 
     @classmethod
     def index(cls, first: Any, last: Any) -> Steps:
@@ -58,13 +58,13 @@ class Steps:
         mine, theirs = self._aligned(other)
         return replace(mine, pieces=tuple(of(p, q) for p, q in zip(mine.pieces, theirs.pieces, strict=True)))
 
-    def alike(self, other: Steps) -> bool:
+    def same_index(self, other: Steps) -> bool:
         """Whether both are of one index; of a sum in a sum there are two."""
         return self.first is other.first and self.last is other.last
 
     def _aligned(self, other: Steps) -> tuple[Steps, Steps]:
         """Both with the cuts of both."""
-        if not self.alike(other):
+        if not self.same_index(other):
             raise NotPolynomial("two indices at once")
         if len(self.cuts) == len(other.cuts) and all(a is b for a, b in zip(self.cuts, other.cuts, strict=True)):
             return self, other
@@ -114,9 +114,9 @@ class Steps:
 
     def over(self, under: Any, divide: Callable[[Any, Any], Any]) -> Steps:
         """The quotient by an array, or by what does not move with the index."""
-        return self._with(under.still() if isinstance(under, Steps) else under, lambda p, q: tuple(divide(c, q[0]) for c in p))
+        return self._with(under.constant() if isinstance(under, Steps) else under, lambda p, q: tuple(divide(c, q[0]) for c in p))
 
-    def still(self) -> Steps:
+    def constant(self) -> Steps:
         """The same, where nothing in it moves with the index.
 
         Raises:
@@ -126,9 +126,9 @@ class Steps:
             raise NotPolynomial("the index of a sum where only numbers may stand")
         return self._map(lambda p: p[:1])
 
-    def of_still(self, function: Callable[..., Any], *others: Any) -> Steps:
+    def of_constant(self, function: Callable[..., Any], *others: Any) -> Steps:
         """A function of what does not move with the index, such as a root or a rounding."""
-        first, *rest = (other.still() if isinstance(other, Steps) else other for other in (self, *others))
+        first, *rest = (other.constant() if isinstance(other, Steps) else other for other in (self, *others))
         for other in rest:
             first = first._with(other, lambda p, q: (*p, *q))
         return first._map(lambda p: (function(*p),))

@@ -1,4 +1,4 @@
-"""The names of a case over arrays: each worked out once when a formula asks for it, like :class:`symroof.theory.case.Case` over exact numbers."""
+"""The names of a case over arrays: each computed once when a formula asks for it, like :class:`symroof.theory.case.Case` over exact numbers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Formulas:
         return made
 
     def named(self, name: str, keys: frozenset[str]) -> Callable[[Arrays], Any]:
-        """How the value of a moving name is worked out."""
+        """How the value of a moving name is computed."""
         made = self._named.get((name, keys))
         if made is None:
             made = self._named[name, keys] = self._plan(name, keys)
@@ -71,11 +71,11 @@ class Formulas:
             def worked_out(values: Arrays) -> Any:
                 top = _plain(high(values))
                 shape = np.broadcast_shapes(np.shape(top), *map(np.shape, values.inputs.values()))
-                careful = values.with_care()
+                zero_products = values.with_zero_products()
 
                 def at(x: Any) -> Any:
                     try:
-                        return _plain(body(careful.changed({unknown: x})))
+                        return _plain(body(zero_products.changed({unknown: x})))
                     except NotGiven:
                         raise
                     except NoValue:
@@ -101,7 +101,7 @@ class Formulas:
 
         return guarded
 
-    def still(self, name: str) -> Any:
+    def constant(self, name: str) -> Any:
         """The number of a name that no array moves."""
         value = self.case.value(name)
         return float(value) if isinstance(value, Fraction) else value
@@ -122,7 +122,7 @@ class Arrays:
     parent: Arrays | None = None
     changed_keys: frozenset[str] = frozenset()
     depth: int = 0
-    careful: bool = False
+    zero_products: bool = False
     _memo: dict[str, Any] = field(default_factory=dict)
     _open: set[str] = field(default_factory=set)
 
@@ -150,7 +150,7 @@ class Arrays:
         if self.parent is not None and not moves(name, self.changed_keys, self.keys):
             value = self.parent.value(name)
         elif not moves(name, self.keys):
-            value = self._still[name] = self.formulas.still(name)
+            value = self._still[name] = self.formulas.constant(name)
         else:
             if name in self._open:
                 raise NoValue(f"{name} is defined by itself")
@@ -178,14 +178,14 @@ class Arrays:
         """The same values with some inputs replaced."""
         if self.depth >= MOST_CHANGES:
             raise NoValue("a quantity at changed inputs is defined by itself")
-        return Arrays(self.formulas, {**self.inputs, **changes}, self, frozenset(changes), self.depth + 1, self.careful)
+        return Arrays(self.formulas, {**self.inputs, **changes}, self, frozenset(changes), self.depth + 1, self.zero_products)
 
-    def with_care(self) -> Arrays:
+    def with_zero_products(self) -> Arrays:
         """The same inputs, where nothing times what has no value is nothing: a look at every product, worth it where a value is missing."""
-        return self if self.careful else Arrays(self.formulas, self.inputs, depth=self.depth, careful=True)
+        return self if self.zero_products else Arrays(self.formulas, self.inputs, depth=self.depth, zero_products=True)
 
-    def settled(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
-        """The result with the exact value of a node in every doubtful place; each different point of what moves it is worked out once."""
+    def exact_where(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
+        """The result with the exact value of a node in every doubtful place; each different point of what moves it is computed once."""
         if not np.any(doubt):
             return result
         inputs = {

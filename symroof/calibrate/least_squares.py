@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from symroof.solver.bracket import halfway
+from symroof.solver.bracket import bisect
 
 Array = NDArray[np.float64]
 
@@ -193,4 +193,4 @@ def quantile(level: float, freedom: int) -> float:
     low, high = 0.0, 1.0
     while within(high, freedom) < level:
         high *= 2
-    return halfway(lambda t: within(t, freedom) >= level, low, high, 80)[1]
+    return bisect(lambda t: within(t, freedom) >= level, low, high, 80)[1]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symroof.arrays.blocks import blocks, cut
+from symroof.arrays.blocks import Array, blocks, cut
 from symroof.arrays.values import Arrays, Formulas
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -46,7 +46,7 @@ class Output:
         try:
             value = values.value(self.name)
             if np.isnan(value).any():
-                value = values.with_care().value(self.name)
+                value = values.with_zero_products().value(self.name)
         except NoValue:
             value = np.nan
         if self.truth:
@@ -59,7 +59,7 @@ class Compiled:
     """A function of arrays that broadcast against each other, as NumPy's own do; :func:`compile` makes it. It can be pickled.
 
     Numbers come in base units. Where a quantity has no value (a queue without a steady state, a division by zero) it is
-    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` beside.
+    NaN; a label is then empty. Outputs of cases that do not fit in memory are numbers all the same: compile ``fits`` as well.
 
     Attributes:
         symbols: the quantities computed, in the order of the results.
@@ -104,7 +104,7 @@ class Compiled:
 
     @property
     def labels(self) -> Mapping[str, tuple[str, ...]]:
-        """The texts that the codes of an output stand for, for each output that is a label.
+        """The texts that the codes of an output encode, for each output that is a label.
 
         >>> from symroof import compile
         >>> compile("decode_bound", ["batch"], model="llama-3-8b", hardware="h100-sxm", prompt=1024).labels["decode_bound"]
@@ -163,7 +163,7 @@ class Compiled:
         vars(made)["_formulas"] = self._formulas
         return made
 
-    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[np.ndarray[Any, Any], ...]:
+    def codes(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Array, ...]:
         """The same as a tuple, with labels as indices into :attr:`labels` (``int8``), ``-1`` where there is none.
 
         >>> from symroof import compile
@@ -191,10 +191,10 @@ class Compiled:
             return [output.of(values) for output in self.results]
 
     def _check_values(self) -> None:
-        """Whether every output has a value somewhere, by a look where the case stands.
+        """Whether every output has a value somewhere, evaluated at the values of the case.
 
         Raises:
-            InputError: an input is missing, or something is divided by zero wherever the inputs stand.
+            InputError: an input is missing, or something is divided by zero whatever the inputs are.
         """
         known = {name: float(self.case.value(name)) if self.case.known(name) else 1.0 for name in self.inputs}
         values = Arrays(self._formulas, {name: np.array([x]) for name, x in known.items()})
@@ -212,7 +212,7 @@ class Compiled:
             if array.shape != shape or array.dtype != output.dtype:
                 raise ValueError(f"out for {output.name} has to be {output.dtype} of shape {shape}, not {array.dtype} of {array.shape}")
 
-    def _spelled(self, output: Output, codes: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def _spelled(self, output: Output, codes: Array) -> Array:
         return np.array([*output.labels, ""])[codes] if output.labels else codes
 
 

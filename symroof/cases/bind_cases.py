@@ -107,7 +107,7 @@ def _within_limit(lengths: Iterable[int], most: int) -> None:
 
 
 def _over_preset(chosen: Request, preset: PresetSpec | None) -> Request:
-    """The selection over its preset."""
+    """The request over its preset."""
     if preset is None:
         return chosen
     precision = {role: value for role, value in preset.precision if value}
@@ -168,7 +168,7 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
 
 
 def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | None], values: dict[str, Setting]) -> Request:
-    """The selection of one combination: every list narrowed to what was taken of it."""
+    """The request for one combination: every list narrowed to what was taken of it."""
     return replace(
         layered,
         models=(from_specs.chosen_model.name,) if from_specs.chosen_model.spec else (),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from symroof.cases.input_formulas import without_value
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, add_measured_efficiencies, slow_first, values_at_peak
-from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, NotWorkedOut, Result, Value, bare
+from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, RangeNotFound, Result, Value, plain_value
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
@@ -182,7 +182,7 @@ class BoundCase(Recall):
         return self.with_changes(chosen_device=load_device(device))
 
     def check(self, values: Mapping[str, Fraction], source: str) -> None:
-        """Check that a request may have these values beside those of the case.
+        """Check that a request may have these values together with those of the case.
 
         Raises:
             InputError: parallel degrees that the model does not allow, a cached prefix longer than its prompt.
@@ -309,7 +309,7 @@ class BoundCase(Recall):
         return value
 
     def peak_bound(self, name: str) -> Result | None:
-        """A latency, rate or cost with every efficiency at the peak, which none can beat; None of anything else, or where it stands there.
+        """A latency, rate or cost with every efficiency at 100 % of peak, which none can beat; None of anything else, or where it is already there.
 
         >>> from symroof.analysis.study import Study
         >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
@@ -369,9 +369,9 @@ class BoundCase(Recall):
         return "" if bound is None else bound.text() if flagged else bound.plain()
 
     def json_with_bound(self, name: str) -> dict[str, Any]:
-        """A quantity for programs with its bound at 100 % of peak beside it, where it is another."""
+        """A quantity for programs with its bound at 100 % of peak, where that differs."""
         bound = self.peak_bound(name)
-        return self.result(name).as_json() | ({"bound": bare(bound.value)} if bound else {})
+        return self.result(name).as_json() | ({"bound": plain_value(bound.value)} if bound else {})
 
     def _unflagged(self, name: str) -> Result:
         symbol = self.case.theory.symbol(name)
@@ -416,12 +416,12 @@ class BoundCase(Recall):
 
     @property
     def theory_only(self) -> bool:
-        """Whether the case is of a theory of the user's own alone, without a model or a device."""
+        """Whether the case is of a user-defined theory alone, without a model or a device."""
         return bool(self.case.theory.own.inputs) and self.model is None and self.hardware is None
 
     @property
     def quantity_names(self) -> tuple[str, ...]:
-        """The quantities that the case is about, in declared order: those of a theory of one's own alone, or else all."""
+        """The quantities that the case is about, in declared order: those of a user-defined theory alone, or else all."""
         own = tuple(quantity.name for quantity in self.case.theory.own.quantities)
         return own if self.theory_only else (*QUANTITIES, *own)
 
@@ -462,13 +462,13 @@ class BoundCase(Recall):
         """The inputs of :meth:`inputs` and every switch with its value, in the form of the JSON output."""
         inputs, assumptions = self.inputs(quantities, everything), self.assumptions
         return {
-            "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in inputs.items()},
+            "inputs": {name: entry.as_json() for name, entry in inputs.items()},
             "assumptions": {switch: {"value": value, "defaulted": assumptions.defaulted(switch)} for switch, value in self.switches},
         }
 
     @property
     def switches(self) -> tuple[tuple[str, str], ...]:
-        """Every counting choice with its value; a theory of one's own alone has none."""
+        """Every counting choice with its value; a user-defined theory alone has none."""
         return () if self.theory_only else self.assumptions.values
 
     def _input(self, name: str) -> Input:
@@ -488,11 +488,11 @@ class BoundCase(Recall):
 def interval_json(result: Result) -> dict[str, Any]:
     """A value with the ends of its interval, for programs."""
     low, high = (result.value if end is None else end for end in (result.low, result.high))
-    return {"value": bare(result.value), "low": bare(low), "high": bare(high)}
+    return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}
 
 
 def _without_range(error: NoValue) -> str:
-    return NO_RANGE if isinstance(error, NotWorkedOut) else NOT_EVERYWHERE
+    return NO_RANGE if isinstance(error, RangeNotFound) else NOT_EVERYWHERE
 
 
 def _product(axes: list[list[dict[str, Fraction]]]) -> list[dict[str, Fraction]]:

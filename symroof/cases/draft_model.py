@@ -25,7 +25,7 @@ OF_TARGET = frozenset(QUANTITIES) - {"context"} | frozenset(symbol.name for symb
 
 
 def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], name: str) -> dict[str, SourcedValue]:
-    """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes beside the reserve.
+    """The values a draft model sets in a case: the cost of a drafted token, and the memory it takes besides the reserve.
 
     ``concurrency`` gets a new formula: the draft keeps a cache of every request, so the reserve that holds it grows with them.
 
@@ -36,7 +36,7 @@ def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], nam
     setting = own.setting if own is not None else Num(Fraction(0), INPUTS["memory_reserve"].dimension)
     if isinstance(setting, Span):
         raise InputError(
-            Problem(own.source if own else name, "a range cannot be given beside a draft model, whose memory is added to it", path="memory_reserve")
+            Problem(own.source if own else name, "a range cannot be combined with a draft model, whose memory is added to it", path="memory_reserve")
         )
     words = DraftFormulas(draft, case)
     weights, cache, state = (words.of(Name(key)) for key in ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device"))
@@ -78,7 +78,7 @@ class DraftFormulas:
 
 
 def _with_draft(tree: Tree, fixed: Tree, request: Tree) -> Tree:
-    """The definition of the concurrency with the draft's weights in the reserve, and its cache beside each request's."""
+    """The definition of the concurrency with the draft's weights in the reserve, and its cache next to that of each request."""
 
     def go(node: Tree) -> Tree:
         if node == Name("memory_reserve"):

@@ -1,4 +1,4 @@
-"""Formulas set as values: what they come to must be a value that could have been written as a number."""
+"""Formulas set as values: their value must be a value that could have been written as a number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def formula_inputs(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]
 
 
 def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, SourcedValue], box: Ends, case: Case) -> None:
-    """Formulas that somebody set must be numbers, not lead back to themselves, and come to values that their names may have: with the ranges at their
+    """Formulas that somebody set must be numbers, must not refer to themselves, and must have values that their names may have: with the ranges at their
     middle and at every corner.
 
     Raises:
@@ -57,7 +57,7 @@ def without_value(name: str, formula: SourcedValue, error: NoValue) -> InputErro
 
 
 def _points(ends: Ends) -> Iterator[dict[str, Fraction]]:
-    """Where the ranges stand: at their middle, and at every corner."""
+    """The points of the ranges to check: their middle, and at every corner."""
     yield {}
     if ends:
         yield from (dict(zip(ends, corner, strict=True)) for corner in itertools.product(*ends.values()))
@@ -81,7 +81,7 @@ def _known(name: str, formula: SourcedValue, case: Case) -> bool:
 
 
 def _checked(name: str, formula: SourcedValue, case: Case, point: Mapping[str, Fraction]) -> Num:
-    """What a formula comes to, a value that its name may have."""
+    """The value of a formula, one that its name may have."""
     symbol = case.theory.symbol(name)
     value = Num(Fraction(case.value(name)), symbol.dimension)
     if formula.definition or symbol.signed:

@@ -39,7 +39,7 @@ def load_preset(request: Request) -> tuple[PresetSpec | None, tuple[Document, ..
     """The preset of a request and its file, if it names one."""
     if not request.preset:
         return None, ()
-    spec, document = _read_preset(request.preset, request.base) if catalogue.is_path(request.preset, request.base) else _shipped_preset(request.preset)
+    spec, document = _read_preset(request.preset, request.base) if catalogue.is_path(request.preset, request.base) else _shipped_preset(request.preset, None)
     return spec, (document,)
 
 
@@ -50,10 +50,8 @@ def _read_preset(name: str, base: Path | None) -> tuple[PresetSpec, Document]:
     return build(document, PresetSpec), document
 
 
-@lru_cache(maxsize=32)
-def _shipped_preset(name: str) -> tuple[PresetSpec, Document]:
-    """A preset of the catalogue, read once: a search among choices asks for it a hundred times."""
-    return _read_preset(name, None)
+_shipped_preset = lru_cache(maxsize=32)(_read_preset)
+"""The same for presets of the catalogue, read once: a search among choices asks for one a hundred times. A file may change, so is read anew."""
 
 
 def load_model(name: str | ModelSpec, base: Path | None, assume_family: str | None) -> LoadedSpec[ModelSpec]:
@@ -71,17 +69,15 @@ def _shipped_model(name: str) -> LoadedSpec[ModelSpec]:
 
 def load_device(name: str, base: Path | None = None) -> LoadedSpec[HardwareSpec]:
     """A device by its name in the catalogue or its file, relative to ``base``."""
-    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name)
-
-
-@lru_cache(maxsize=256)
-def _shipped_device(name: str) -> LoadedSpec[HardwareSpec]:
-    return _read_device(name, None)
+    return _read_device(name, base) if catalogue.is_path(name, base) else _shipped_device(name, None)
 
 
 def _read_device(name: str, base: Path | None) -> LoadedSpec[HardwareSpec]:
     document = catalogue.find("hardware", name, base)
     return LoadedSpec(name, build(document, HardwareSpec), document)
+
+
+_shipped_device = lru_cache(maxsize=256)(_read_device)
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.cases.spec_values import SourcedValue
+from symroof.cases.spec_values import SourcedValue, number_of
 from symroof.formula.tree import Num
 from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, group_of, shipped, tile_share, unit_of
 from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.precision import BITS
-from symroof.theory.defaults import default_of
 from symroof.theory.layout import DEGREES
 from symroof.units import Quantity, format_quantity
 
@@ -19,7 +18,7 @@ COPIES = "dp"
 OF_LINKS = frozenset({"link_latency", "link_share"})
 
 AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0, "elementwise_bytes": 0}
-"""Efficiencies, and where each stands at the peak."""
+"""Efficiencies, and the value of each at 100 % of peak."""
 
 COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
@@ -35,7 +34,7 @@ def slow_first(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fr
 
 
 def values_at_peak(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]:
-    """The values of a case with every efficiency at the peak: a bound."""
+    """The values of a case with every efficiency at 100 % of peak: a bound."""
     return {name: value for name, value in given.items() if name not in AT_PEAK and not value.measured}
 
 
@@ -53,7 +52,7 @@ def add_measured_efficiencies(
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        given[name], word = _fitted(name, group_of(_number(given, "tp")) if name == "link_latency" else device.family, engine)
+        given[name], word = _fitted(name, group_of(number_of(given, "tp", defaults=True)) if name == "link_latency" else device.family, engine)
         if word:
             warnings.append(word)
         if name == "mbu":
@@ -65,7 +64,7 @@ def share_of_tile(family: str, engine: str, compute: str | None, given: Mapping[
     with matrix units; None where a value is not known, where weights are narrower than what is multiplied, and for ggml: their kernels take single rows."""
     if family != "hbm" or engine == "ggml":
         return None
-    width, peak, bandwidth = (_number(given, name) for name in ("weight_bytes_per_param", "peak_flops", "mem_bandwidth"))
+    width, peak, bandwidth = (number_of(given, name, defaults=True) for name in ("weight_bytes_per_param", "peak_flops", "mem_bandwidth"))
     if compute is None or width is None or peak is None or bandwidth is None or width < Fraction(BITS[compute], 8):
         return None
     return tile_share(peak, width, bandwidth)
@@ -87,12 +86,6 @@ def _ends(setting: Setting) -> tuple[Fraction, Fraction, Fraction] | None:
     if isinstance(setting, Span):
         return setting.low, setting.middle, setting.high
     return (setting.value, setting.value, setting.value) if isinstance(setting, Num) else None
-
-
-def _number(given: Mapping[str, SourcedValue], name: str) -> Fraction | None:
-    """The value of an input, or its default; None where it is a range or a formula, or has neither."""
-    setting = given[name].setting if name in given else default_of(name)
-    return setting.value if isinstance(setting, Num) else None
 
 
 @lru_cache(maxsize=256)

@@ -25,7 +25,7 @@ BEYOND_FLOATS = "beyond_floats"
 Value = Fraction | bool | str
 
 
-class NotWorkedOut(NoValue):
+class RangeNotFound(NoValue):
     """The range of a quantity takes too long to find."""
 
     def __init__(self) -> None:
@@ -84,7 +84,7 @@ class Result:
         return f"{written} (does not fit)" if DOES_NOT_FIT in self.flags else written
 
     def plain(self, digits: int = 4) -> str:
-        """Value and range without the flags, for places that show the flag beside it."""
+        """Value and range without the flags, for places that show the flag separately."""
         if self.without_range:
             return f"{replace(self, flags=()).plain(digits)} ({WITHOUT_RANGE[self.without_range]})"
         if isinstance(self.value, bool):
@@ -117,13 +117,13 @@ class Result:
 
     def as_json(self) -> dict[str, Any]:
         """The value in base units, with the keys of the JSON output."""
-        entry: dict[str, Any] = {"value": bare(self.value), "unit": self.symbol.unit}
+        entry: dict[str, Any] = {"value": plain_value(self.value), "unit": self.symbol.unit}
         if self.low is not None and self.high is not None:
-            entry |= {"low": bare(self.low), "high": bare(self.high)}
+            entry |= {"low": plain_value(self.low), "high": plain_value(self.high)}
             if self.found and self.ranged:
                 entry["found"] = self.found
         if self.possible:
-            entry["value"] = [bare(v) for v in self.possible]
+            entry["value"] = [plain_value(v) for v in self.possible]
         flags = self.flags if entry["value"] is not None else (*self.flags, BEYOND_FLOATS)
         if flags:
             entry["flags"] = list(flags)
@@ -151,11 +151,11 @@ def plural(unit: str, value: Fraction) -> str:
     return unit if value == 1 or unit not in COUNTED | NOUNS else f"{unit}s"
 
 
-def bare(value: Value | None) -> Any:
+def plain_value(value: Value | None) -> Any:
     """A value for programs: an int or a float for a fraction, None for one beyond the largest float, anything else unchanged.
 
     >>> from fractions import Fraction
-    >>> bare(Fraction(4)), bare(Fraction(1, 4)), bare("memory"), bare(Fraction(10**400))
+    >>> plain_value(Fraction(4)), plain_value(Fraction(1, 4)), plain_value("memory"), plain_value(Fraction(10**400))
     (4, 0.25, 'memory', None)
     """
     if not isinstance(value, Fraction):
@@ -174,6 +174,10 @@ class Input:
     result: Result
     source: str
     defaulted: bool
+
+    def as_json(self) -> dict[str, Any]:
+        """The value with its source, with the keys of the JSON output."""
+        return {**self.result.as_json(), "source": self.source, "defaulted": self.defaulted}
 
 
 class Number(float):

@@ -18,8 +18,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from symroof.arrays.blocks import Array
 from symroof.cases.array_function import Compiled, compiled
-from symroof.cases.quantity_result import NotWorkedOut
+from symroof.cases.quantity_result import RangeNotFound
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
@@ -33,16 +34,15 @@ from symroof.theory.theory import UnknownName
 Point = Mapping[str, Fraction]
 Place = tuple[int, ...]
 """Steps along each axis."""
-Array = np.ndarray[Any, Any]
 Window = tuple[Array, ...]
 """A grid: the steps that are looked at along each axis."""
 
 MOST_AXES = 5
 """Ranges of a box that has a grid; of more only corners are looked at."""
 MOST_EXACT, MOST_CORNERS = 16, 4096
-"""Corners that are all worked out exactly, and corners of which floats tell the lowest and the highest."""
+"""Corners that are all computed exactly, and corners of which floats tell the lowest and the highest."""
 MOST_LACKING = 100
-"""Points of a grid where floats have no value and an exact one is worked out: sums of very many terms."""
+"""Points of a grid where floats have no value and an exact one is computed: sums of very many terms."""
 STEPS = 2**26
 """Steps between the ends of an input that counts nothing."""
 GRID = {1: 256, 2: 32, 3: 12, 4: 6, 5: 3}
@@ -78,7 +78,7 @@ Answer = Extremes | frozenset[str] | NoValue
 
 
 @dataclass(frozen=True, eq=False)
-class Axis:
+class BoxAxis:
     """An input between its two ends, in steps; or (``joint``) inputs that are at one of a few corners together, and nowhere between."""
 
     ends: Sequence[Point]
@@ -192,7 +192,7 @@ class Ranges:
             self._answers[name] = error
         return True
 
-    def _one_way(self, name: str, axes: Sequence[Axis], low: Place, high: Place, values: Mapping[Place, Fraction]) -> bool:
+    def _one_way(self, name: str, axes: Sequence[BoxAxis], low: Place, high: Place, values: Mapping[Place, Fraction]) -> bool:
         """Whether a quantity rises from its lowest corner into the box, and falls from its highest, along each axis that moves it."""
         inputs = tuple(key for axis in axes for key in axis.ends[0])
         slopes = [self.at(self.point(axes, place)).slopes(name, inputs) for place in (low, high)]
@@ -209,12 +209,12 @@ class Ranges:
     # ------------------------------------------------------------------------------------------------ the box
 
     @cached_property
-    def axes(self) -> tuple[Axis, ...]:
+    def axes(self) -> tuple[BoxAxis, ...]:
         """The axes of the box; the measured inputs are one where they are looked at at their corners alone."""
         joint = self.measured if len(self.box) > MOST_AXES or not self.searched else ()
         free = [(name, *ends) for name, ends in self.box.items() if not joint or name not in joint[0]]
-        own = (Axis(({name: low}, {name: high}), int(high - low) if self._whole(name, low, high) else STEPS) for name, low, high in free)
-        return (*own, *((Axis(joint, len(joint) - 1, joint=True),) if joint else ()))
+        own = (BoxAxis(({name: low}, {name: high}), int(high - low) if self._whole(name, low, high) else STEPS) for name, low, high in free)
+        return (*own, *((BoxAxis(joint, len(joint) - 1, joint=True),) if joint else ()))
 
     def _whole(self, name: str, *ends: Fraction) -> bool:
         """Whether an input takes whole values only: it counts things, between whole ends."""
@@ -231,23 +231,23 @@ class Ranges:
     def _dependence(self) -> Dependence:
         return Dependence(self.case)
 
-    def moving(self, name: str) -> tuple[Axis, ...]:
+    def moving(self, name: str) -> tuple[BoxAxis, ...]:
         """The axes that move a quantity."""
         return tuple(axis for axis in self.axes if self._dependence.moves(name, frozenset(axis.ends[0])))
 
-    def point(self, axes: Sequence[Axis], place: Iterable[int]) -> Point:
+    def point(self, axes: Sequence[BoxAxis], place: Iterable[int]) -> Point:
         """The inputs after so many steps along each axis."""
         return {name: value for axis, step in zip(axes, place, strict=True) for name, value in axis.at(step).items()}
 
     def at(self, point: Point) -> Case:
-        """The case at a point, changed along one axis after the other: what the last ones do not move is worked out once for all their places."""
+        """The case at a point, changed along one axis after the other: what the last ones do not move is computed once for all their places."""
         case = self.case
         for axis in self.axes:
             if point.keys() >= axis.ends[0].keys():
                 case = case.changed({name: point[name] for name in axis.ends[0]})
         return case
 
-    def extremes(self, name: str, axes: Sequence[Axis], low: Place, high: Place, found: Literal["corners", "grid"]) -> Extremes:
+    def extremes(self, name: str, axes: Sequence[BoxAxis], low: Place, high: Place, found: Literal["corners", "grid"]) -> Extremes:
         """The exact values at two places, or in the case itself where one of them is beaten there."""
         points: list[Point] = [self.point(axes, low), self.point(axes, high), {}]
         values: list[Fraction] = [self.at(point).value(name) for point in points]
@@ -267,40 +267,40 @@ def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:
         function = compiled(tuple(names), inputs, ranges.case.freed(inputs, rounded=True))
     except (InputError, NoValue, RecursionError):  # no function of arrays has it, as of formulas of hundreds of different layers
         if len(names) == 1:
-            return {names[0]: NotWorkedOut()}
+            return {names[0]: RangeNotFound()}
         return {own: answer for name in names for own, answer in _search(ranges, [name]).items()}
-    groups: dict[tuple[tuple[Axis, ...], bool], list[str]] = defaultdict(list)
+    groups: dict[tuple[tuple[BoxAxis, ...], bool], list[str]] = defaultdict(list)
     for name in names:
         groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.ancestry(name))].append(name)
     for (axes, fine), group in groups.items():
-        grid = Grid(ranges, axes)
+        grid = BoxGrid(ranges, axes)
         try:
             windows = grid.windows(1 if fine else COARSER)
             tables = [grid.values(function.only(group), window) for window in windows]
-        except (NotWorkedOut, OverflowError):
-            answers |= dict.fromkeys(group, NotWorkedOut())
+        except (RangeNotFound, OverflowError):
+            answers |= dict.fromkeys(group, RangeNotFound())
             continue
         for name, *values in zip(group, *tables, strict=True):
             try:
                 answers[name] = grid.answer(function.only([name]), list(zip(windows, values, strict=True)))
             except (NoValue, OverflowError) as error:
-                answers[name] = error if isinstance(error, NoValue) else NotWorkedOut()  # numbers that no float holds
+                answers[name] = error if isinstance(error, NoValue) else RangeNotFound()  # numbers that no float holds
     return answers
 
 
 @dataclass
-class Grid:
+class BoxGrid:
     """Grids over the axes that move some quantities."""
 
     ranges: Ranges
-    axes: tuple[Axis, ...]
+    axes: tuple[BoxAxis, ...]
 
     def windows(self, coarser: int) -> list[Window]:
         """The first grids: one over the whole box, and one along each input that counts things."""
         free, ends = sum(not axis.joint for axis in self.axes), tuple(np.array(axis.places) for axis in self.axes)
         if self.ranges.corners_alone or not free:
             if np.prod([len(places) for places in ends]) > MOST_CORNERS:
-                raise NotWorkedOut
+                raise RangeNotFound
             return [ends]
         steps, along = max(GRID[free] // coarser, 2), (ALONG >> 2 * (free - 1)) // coarser
         whole = tuple(places if axis.joint else _between(0, axis.steps, steps) for axis, places in zip(self.axes, ends, strict=True))
@@ -325,9 +325,9 @@ class Grid:
         if name in function.labels:
             codes = {int(code) for _, values in tables for code in np.unique(values)}
             return frozenset((*(function.labels[name][code] for code in codes), self.ranges.case.value(name)))
-        ways = [None if axis.joint else _way(k, [values for _, values in tables]) for k, axis in enumerate(self.axes)]
+        ways = [None if axis.joint else _direction(k, [values for _, values in tables]) for k, axis in enumerate(self.axes)]
         free = [k for k, way in enumerate(ways) if way is None and not self.axes[k].joint and not self.ranges.corners_alone]
-        low, high = (self._highest(function, sign, [_held(window, sign * values, ways, sign) for window, values in tables], free) for sign in (-1, 1))
+        low, high = (self._highest(function, sign, [_better_ends(window, sign * values, ways, sign) for window, values in tables], free) for sign in (-1, 1))
         return self.ranges.extremes(name, self.axes, low, high, "grid" if free else "corners")
 
     def _whole(self, function: Compiled, window: Window, values: Array) -> Array:
@@ -341,7 +341,7 @@ class Grid:
         values = values.copy() if len(lacking) else values
         for count, inner in enumerate(map(tuple, lacking[: MOST_LACKING + 1])):
             if count == MOST_LACKING:
-                raise NotWorkedOut
+                raise RangeNotFound
             exact = self.ranges.at(self.ranges.point(self.axes, _place(window, inner))).value(name)
             values[inner] = function.labels[name].index(exact) if name in function.labels else float(exact)
         return values
@@ -361,14 +361,14 @@ class Grid:
 
     def _climbed(self, function: Compiled, sign: int, place: Place, spans: list[int]) -> tuple[float, Place]:
         """The highest point near one, from grids that get finer round the best point of the one before; a corner that two grids do not exceed is it."""
-        best, stood, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
+        best, unchanged, steps = -np.inf, 0, ZOOM[max(sum(map(bool, spans)), 1)]
         for _ in range(ROUNDS):
             window = tuple(self._around(k, at, span, steps) for k, (at, span) in enumerate(zip(place, spans, strict=True)))
             value, reached = next(_peaks(window, sign * self._whole(function, window, self.values(function, window)[0]), 1))
             reached = reached if value > best else place
-            best, stood = max(best, value), stood + 1 if reached == place else 0
+            best, unchanged = max(best, value), unchanged + 1 if reached == place else 0
             corner = all(not span or at in (0, axis.steps) for axis, at, span in zip(self.axes, place, spans, strict=True))
-            if stood and (max(spans) <= 1 or (corner and stood > 1)):
+            if unchanged and (max(spans) <= 1 or (corner and unchanged > 1)):
                 break
             if not any(span and abs(a - b) >= span for a, b, span in zip(reached, place, spans, strict=True)):
                 spans = [min(span, max(_gap(own), 1)) if span else 0 for span, own in zip(spans, window, strict=True)]
@@ -383,7 +383,7 @@ class Grid:
         return np.unique(np.append(_between(max(at - span, 0), min(at + span, axis.steps), steps), at))
 
 
-def _floats(axis: Axis, name: str, steps: Array) -> Array:
+def _floats(axis: BoxAxis, name: str, steps: Array) -> Array:
     ends = np.array([float(end[name]) for end in axis.ends])
     floats: Array = ends[steps] if axis.joint else ends[0] + (ends[1] - ends[0]) * steps / max(axis.steps, 1)
     return floats
@@ -394,7 +394,7 @@ def _between(first: int, last: int, steps: int) -> Array:
     return np.rint(np.linspace(first, last, min(steps, last - first) + 1)).astype(np.int64)
 
 
-def _way(k: int, tables: Sequence[Array]) -> int | None:
+def _direction(k: int, tables: Sequence[Array]) -> int | None:
     """Which way a quantity moves along an axis of its grids: 1, -1, 0 where it does not, None where it moves both ways."""
     ways = set()
     for values in tables:
@@ -403,7 +403,7 @@ def _way(k: int, tables: Sequence[Array]) -> int | None:
     return None if len(ways) > 1 else next(iter(ways), 0)
 
 
-def _held(window: Window, values: Array, ways: Sequence[int | None], sign: int) -> tuple[Window, Array]:
+def _better_ends(window: Window, values: Array, ways: Sequence[int | None], sign: int) -> tuple[Window, Array]:
     """The part of a grid at the better ends of the axes along which a quantity moves one way."""
     parts = [slice(None) if way is None else slice(-1, None) if way * sign > 0 else slice(0, 1) for way in ways]
     return tuple(steps[part] for steps, part in zip(window, parts, strict=True)), values[tuple(parts)]
@@ -423,7 +423,7 @@ def _value(peak: tuple[float, Place]) -> float:
 
 
 def _peaks(window: Window, values: Array, most: int) -> Iterator[tuple[float, Place]]:
-    """The highest places of a grid, no two beside each other, with their values."""
+    """The highest places of a grid, no two adjacent, with their values."""
     left = values.copy() if most > 1 else values
     for _ in range(most):
         inner = np.unravel_index(int(np.argmax(left)), left.shape)

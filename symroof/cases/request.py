@@ -40,7 +40,7 @@ Values = Mapping[str, tuple[Setting, ...]]
 
 @dataclass(frozen=True)
 class Request:
-    """A request: names, lists of values, switches. Later ones are laid over earlier ones.
+    """A request: names, lists of values, switches. Stronger ones override weaker ones.
 
     ``deciding``: hardware or settings are decided by the answers, so efficiencies that are not set are what measurements lead to expect.
     ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset).
@@ -71,7 +71,7 @@ class Request:
         return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
 
     def over(self, weaker: Request) -> Request:
-        """This selection laid over a weaker one: mappings name by name, everything else where it is set; an input of all devices over those of one."""
+        """This request with the values of a weaker one where it has none: mappings name by name, everything else where it is set; an input of all devices over those of one."""
         replaced = [name for name in weaker.of_devices if name.rpartition(".")[2] in self.values]
         if replaced:
             weaker = replace(weaker, of_devices={name: value for name, value in weaker.of_devices.items() if name not in replaced})
@@ -94,7 +94,7 @@ def request_of(
     own: Declarations = NONE,
     **chosen: Any,
 ) -> Request:
-    """A selection from plain values: precisions by role, every other keyword a symbol or quantity, the ``own`` of the study among them.
+    """A request from plain values: precisions by role, every other keyword a symbol or quantity, the ``own`` of the study among them.
 
     Raises:
         InputError: an unknown name or a value that cannot be read.
@@ -172,7 +172,7 @@ def _exact(value: Any) -> Any:
 
 
 def target_request(targets: dict[str, Any]) -> Request:
-    """Targets by name as a selection; a plain Python number is seconds, USD a million tokens, or USD an hour.
+    """Targets by name as a request; a plain Python number is seconds, USD a million tokens, or USD an hour.
 
     >>> [values[0].value for values in target_request({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
     [Fraction(1, 20), Fraction(2, 1), Fraction(1, 100)]
@@ -192,7 +192,7 @@ def target_request(targets: dict[str, Any]) -> Request:
 
 
 def study_request(document: Document) -> tuple[StudySpec | None, Request]:
-    """A study file and its selection; the file of a theory alone has no study, and declares names.
+    """A study file and its request; the file of a theory alone has no study, and declares names.
 
     Raises:
         InputError: everything wrong with the file, with places and hints.

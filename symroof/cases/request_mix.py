@@ -29,7 +29,7 @@ def add_mix(given: dict[str, SourcedValue], warnings: list[str]) -> None:
         )
     elif SHARE in given and given[SHARE].setting != NO_LONG_REQUESTS:
         missing = " and ".join(name for name in LENGTHS if name not in given)
-        warnings.append(f"{SHARE} without {missing}: all requests are taken to be alike")
+        warnings.append(f"{SHARE} without {missing}: all requests are treated as equal")
 
 
 def _kinds(given: Mapping[str, SourcedValue]) -> str:

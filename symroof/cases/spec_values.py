@@ -18,6 +18,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
 from symroof.specs.stored import of_checkpoint, precision_width, stored_as
 from symroof.theory.declarations import NONE, Declarations
+from symroof.theory.defaults import default_of
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.units import PLAIN, Dimension, parse_unit
@@ -46,7 +47,7 @@ COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "p
 
 
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
-    """The value at which a case stands: of a range its middle, a whole number where sums run up to it.
+    """The value that a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
     >>> middle(Span(Fraction(100), Fraction(301), "100..301"), "output").value, middle(Span(Fraction(1), Fraction(2), "1..2"), "batch").value
     (Fraction(200, 1), Fraction(3, 2))
@@ -245,11 +246,16 @@ def check_prefix(given: Mapping[str, SourcedValue]) -> None:
     cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
     if cached is None or prompt is None:
         return
-    most = cached.setting.high if isinstance(cached.setting, Span) else cached.setting.value if isinstance(cached.setting, Num) else None
-    least = prompt.setting.low if isinstance(prompt.setting, Span) else prompt.setting.value if isinstance(prompt.setting, Num) else None
+    most, least = _end(cached.setting, "high"), _end(prompt.setting, "low")
     if most is not None and least is not None and most > least:
         message = f"{float(most):,g} cached tokens are more than the {float(least):,g} of the prompt they are a part of"
         raise InputError(Problem(cached.source, message, path="cached_prefix", hint=f"at most {float(least):,g}"))
+
+
+def _end(setting: Setting, which: str) -> Fraction | None:
+    """The low or the high end of a setting; None of a formula."""
+    end: Fraction | None = getattr(setting, which) if isinstance(setting, Span) else setting.value if isinstance(setting, Num) else None
+    return end
 
 
 def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> None:
@@ -264,29 +270,29 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
             values = [str(2**k) for k in range(10) if ends.low <= 2**k <= ends.high]
             hint = f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
             raise InputError(Problem(given[name].source, f"{name} is a range; a number of devices is one, or a list", path=name, hint=hint))
-    degrees = {name: number for name in DEGREES if (number := _number(given, name)) is not None}
+    degrees = {name: number for name in DEGREES if (number := number_of(given, name)) is not None}
     for name, degree in degrees.items():
         if degree.denominator != 1 or degree < 1:
             raise InputError(Problem(given[name].source, f"{name} {float(degree):g} is not a number of devices", path=name, hint="write 1, 2, 4 …"))
     tp = degrees.get("tp", Fraction(1))
     for name in sorted(name for name in given if name.startswith("n_kv_heads") and base_name(name) == "n_kv_heads"):
-        heads = _number(given, name)
+        heads = number_of(given, name)
         if heads is not None and heads.denominator == 1 and heads % tp and tp % heads:
             permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
             raise InputError(
                 Problem(given["tp"].source, f"tp {tp} cannot share out {heads} key and value heads", path="tp", hint=f"{permitted}, or a multiple of {heads}")
             )
-    batch, pp = _number(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
+    batch, pp = number_of(given, "batch") or Fraction(1), degrees.get("pp", Fraction(1))
     if batch < pp:
-        warnings.append(f"batch {batch} is less than pp {pp}: stages stand idle in a decode step")
-    layers = sum((_number(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"), Fraction(0))
+        warnings.append(f"batch {batch} is less than pp {pp}: stages are idle in a decode step")
+    layers = sum((number_of(given, name) or Fraction(0) for name in given if base_name(name) == "n_layers"), Fraction(0))
     if layers and pp > layers:
         warnings.append(f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one")
     if layers and degrees.get("ep", Fraction(1)) > 1 and not any(base_name(name) == "n_experts" for name in given):
         warnings.append(f"ep {degrees['ep']} has no effect: the model has no experts")
 
 
-def _number(given: Mapping[str, SourcedValue], name: str) -> Fraction | None:
-    """The number of a name, where its value is one."""
-    setting = given[name].setting if name in given else None
+def number_of(given: Mapping[str, SourcedValue], name: str, defaults: bool = False) -> Fraction | None:
+    """The number of a name, or with ``defaults`` its default; None where its value is a range or a formula, or it has none."""
+    setting = given[name].setting if name in given else default_of(name) if defaults else None
     return setting.value if isinstance(setting, Num) else None

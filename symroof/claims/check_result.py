@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from symroof.cases.quantity_result import bare
+from symroof.cases.quantity_result import plain_value
 from symroof.claims.conflicts import stated
 from symroof.claims.formula_sides import Sides
 from symroof.claims.judgement import ORDER, Judgement
@@ -233,11 +233,11 @@ def _claimed(judgement: Judgement, text: str) -> Any:
     if written is None or written.low is not None:
         return text
     if written.value is not None:
-        return bare(written.value)
+        return plain_value(written.value)
     return written.word if isinstance(written.word, bool) else text
 
 
 def _derived(judgement: Judgement) -> Any:
     if judgement.value is not None:
-        return bare(judgement.value)
+        return plain_value(judgement.value)
     return {"true": True, "false": False}.get(judgement.derived, judgement.derived)

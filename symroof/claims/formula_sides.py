@@ -99,10 +99,10 @@ class Sides:
     def derived(self) -> Tree:
         """The definition of the quantity, or the closed form of the threshold."""
         if self.claim.threshold:
-            from symroof.analysis.solution import trees
+            from symroof.analysis.solution import formula_trees
             from symroof.analysis.solve import solve
 
-            form = trees(solve(self.claim.threshold, self.answers, self.claim.solve_for)).closed_form
+            form = formula_trees(solve(self.claim.threshold, self.answers, self.claim.solve_for)).closed_form
             if form is None:
                 raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form

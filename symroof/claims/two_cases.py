@@ -75,7 +75,7 @@ def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity
     if name and known(name) != asked:
         raise InputError(Problem(number, f"is a number of {name}, and {asked} is asked for", hint=f"quantity={name!r}"))
     way = to_written(resolved(case, study, None), asked, value)
-    return way.turned() if first else way
+    return way.reversed() if first else way
 
 
 def resolved(side: Side, study: Study | None, other: Side | None) -> Study:

@@ -5,7 +5,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
 
-from symroof.analysis.solution import Solution, trees
+from symroof.analysis.solution import Solution, formula_trees
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.claims.claim_settings import own_of, study_of
@@ -90,7 +90,7 @@ def _whole_ends(part: Part, relation: Tree, answers: BoundCase, name: str) -> Pa
 
 def _covers(solution: Solution, ends: Span) -> bool:
     """Whether every crossing in the range is known in closed form."""
-    low, high = trees(solution).crossing.domain
+    low, high = formula_trees(solution).crossing.domain
     return solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
 
 

@@ -58,7 +58,7 @@ def command(
     Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
     one. The others are checked nonetheless, but --fix then writes nothing.
     """
-    from symroof.analysis.verdict import standing_basis
+    from symroof.analysis.verdict import default_basis
     from symroof.claims.check import check
     from symroof.cli.progress import bar
 
@@ -67,7 +67,7 @@ def command(
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
-        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose, standing_basis(efficiency, engine)))
+        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose, default_basis(efficiency, engine)))
     if fix and report.problems:
         say("nothing was corrected; fix these errors first:", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())

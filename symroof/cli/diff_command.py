@@ -82,7 +82,7 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
     from dataclasses import replace
 
     from symroof.analysis.number_origins import origins
-    from symroof.cases.quantity_result import bare
+    from symroof.cases.quantity_result import plain_value
     from symroof.claims.stated_number import reading
     from symroof.claims.two_cases import by_chance, claimed, coincidental, number_side
     from symroof.report.waterfall_table import origins_text
@@ -105,7 +105,7 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
         say(origins_text(made, printed, text, share, read, left_out))
         return
     explained = {
-        "quantity": printed, "unit": made.symbol.unit, "claimed": bare(written.number), "derived": bare(made.derived), "tried": made.tried,
+        "quantity": printed, "unit": made.symbol.unit, "claimed": plain_value(written.number), "derived": plain_value(made.derived), "tried": made.tried,
         "complete": made.complete, "chance": None if share is None else round(share, 4), "explanations": [entry.as_json() for entry in made.explanations],
         "roof": read.roof or None, "slips": [slip.as_json() for slip in read.slips], "fitted": [entry.as_json() for entry in read.fitted],
     }  # fmt: skip

@@ -32,7 +32,7 @@ from symroof.cli.options import json_option, pairs, study_from, study_options
 from symroof.cli.output import json_text, say
 
 if TYPE_CHECKING:
-    from symroof.select.selection import Choice
+    from symroof.select.selection import Selection
 
 FORMATS = ("text", "md")
 
@@ -75,18 +75,18 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
     from symroof.cli.progress import bar
-    from symroof.select.candidates import device_counts, widened
-    from symroof.select.selection import chosen
-    from symroof.select.selection_json import choice_json
+    from symroof.select.candidates import device_counts, with_candidates
+    from symroof.select.selection import select_from
+    from symroof.select.selection_json import selection_json
 
     rest, counts = device_counts(pairs(among, "--among"))
-    choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
-    say(json_text(choice_json(choice, bar, show, lacks)) if as_json else written(choice, show, lacks, form))
+    choice = select_from(with_candidates(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
+    say(json_text(selection_json(choice, bar, show, lacks)) if as_json else written(choice, show, lacks, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
-def written(choice: Choice, show: int, lacks: int, form: str) -> str:
+def written(choice: Selection, show: int, lacks: int, form: str) -> str:
     """The tables, warnings and ledger in one format."""
     from symroof.report.markup import markdown_text
     from symroof.report.selection_ledger import ledger, warnings

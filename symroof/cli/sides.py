@@ -59,7 +59,7 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
     number = numbers[0] or numbers[1]
     assert number is not None
     way = to_written(study(second if numbers[0] else first), _of_number(number[0], names, quantities), number[1])
-    return [way.turned() if numbers[0] else way], []
+    return [way.reversed() if numbers[0] else way], []
 
 
 def _waterfalls(one: Study, other: Study, names: list[str]) -> tuple[list[Waterfall], list[Problem]]:

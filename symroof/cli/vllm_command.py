@@ -142,13 +142,13 @@ def _gives(advised: Review) -> list[str]:
 
 def _derived(advice: Advice) -> list[str]:
     """Each limit behind a flag: equation, closed form where there is one, value."""
-    from symroof.analysis.solution import trees
+    from symroof.analysis.solution import formula_trees
     from symroof.formula.text import text
 
     lines = []
     for limit in advice.limits:
         solution = limit.solution
-        tree = trees(solution).closed_form
+        tree = formula_trees(solution).closed_form
         form = text(tree) if solution.value is not None and tree is not None else ""
         shown = f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = " if limit.value is not None else ""
         lines.append(f"      {_name(limit)}: {limit.equation}: {shown}{_value(limit)}")

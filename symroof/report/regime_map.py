@@ -11,8 +11,8 @@ from fractions import Fraction
 
 from symroof.analysis.corners import by_closed_form, crossings_in
 from symroof.analysis.equations import parse_equation
-from symroof.analysis.inline import opened
-from symroof.analysis.solution import Solution, trees
+from symroof.analysis.inline import inlined
+from symroof.analysis.solution import Solution, formula_trees
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import SourcedValue, dimension
@@ -154,7 +154,7 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
     """
     if not before or math.isinf(before):
         return None
-    difference = build.sub(*(opened(side, "batch", solution.bound_case) for side in trees(solution).sides))
+    difference = build.sub(*(inlined(side, "batch", solution.bound_case) for side in formula_trees(solution).sides))
 
     def gap(batch: float) -> float:
         return float(evaluate(difference, there, {"batch": Fraction(batch)}))
@@ -179,7 +179,7 @@ def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
     if batches:
         return batches[0]
     one = there.changed({"batch": Fraction(1)})
-    left, right = map(one.evaluate, trees(solution).sides)
+    left, right = map(one.evaluate, formula_trees(solution).sides)
     return Fraction(0) if left > right else math.inf
 
 

@@ -8,7 +8,7 @@ from symroof.analysis.verdict import case_warnings
 from symroof.cases.quantity_result import Input
 from symroof.report.selection_cells import Part
 from symroof.select.configuration import Configuration
-from symroof.select.selection import Choice
+from symroof.select.selection import Selection
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -44,7 +44,7 @@ def inputs(configurations: Sequence[Configuration]) -> tuple[dict[str, Input], d
     return shared, differing
 
 
-def ledger(choice: Choice, most: int) -> tuple[Part, ...]:
+def ledger(choice: Selection, most: int) -> tuple[Part, ...]:
     """Inputs of the first configurations and switches as tables; a star marks defaults."""
     shared, differing = inputs(choice.configurations[:most])
     shown = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
@@ -65,7 +65,7 @@ def _spread(values: list[Input]) -> str:
     return ", ".join(texts) if len(texts) <= MOST_SHOWN else f"{texts[0]} to {texts[-1]}"
 
 
-def warnings(choice: Choice, most: int) -> list[str]:
+def warnings(choice: Selection, most: int) -> list[str]:
     """Warnings beside the verdicts of the first configurations, each once, with those it is of; memory is in the table."""
     labels_of: dict[str, list[str]] = {}
     shown = choice.configurations[:most]

@@ -9,9 +9,9 @@ from symroof.cases.quantity_result import Result
 from symroof.report.markup import UNKNOWN
 from symroof.report.selection_cells import Part, shown, verdict
 from symroof.select.configuration import Configuration, Run
-from symroof.select.headroom import Bears, each_bears, expected_batch, expected_copies
+from symroof.select.headroom import Headroom, expected_batch, expected_copies, headrooms
 from symroof.select.screening import PRICED
-from symroof.select.selection import Choice
+from symroof.select.selection import Selection
 
 MOST_BOUGHT = 3
 """Configurations that are set side by side, with what breaks them."""
@@ -22,7 +22,7 @@ BORNE = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "
 ORDERED = {"fleet": "cheapest first, those without a price last", "rate": "by throughput per device, as no price of those that pass is known"}
 
 
-def buys(choice: Choice, most: int) -> Part:
+def buys(choice: Selection, most: int) -> Part:
     """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it as expected, whatever they
     cost."""
     serving = [c for c in choice.configurations if {*c.run.missed_as_expected, *c.run.unjudged} <= PRICED and LOAD in _checked(c)]
@@ -103,9 +103,9 @@ def _borne(run: Run) -> list[str]:
     """The last value of each input that may grow, and what breaks beyond it."""
     late = not PRICED.issuperset(run.missed_when_slow) or late_from_arrival(run.bound_case.slow_end)
     none = f"less than now{' at the slow end' if run.slow else ''}" if late else UNKNOWN
-    return [none if last is None else _last(run, last) for last in each_bears(run, tuple(BORNE))]
+    return [none if last is None else _last(run, last) for last in headrooms(run, tuple(BORNE))]
 
 
-def _last(run: Run, last: Bears) -> str:
+def _last(run: Run, last: Headroom) -> str:
     value = Result(run.bound_case.case.theory.symbol(last.name), Fraction(last.value).limit_denominator(10**6)).plain()
     return f"{value} ({', '.join(OVER[broken] for broken in last.breaks)})" if last.breaks else "any"

@@ -7,7 +7,7 @@ from typing import Any
 
 from symroof.analysis.case_titles import case_label, case_title, devices
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unjudged
+from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unknown_targets
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.formula.parse import parse
@@ -81,7 +81,7 @@ def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
         "cost": shown(case.get("cost_per_mtok")),
         "findings": findings(case),
         "targets": [target_row(check) for check in target_checks(case)],
-        "unjudged": unjudged(case),
+        "unjudged": unknown_targets(case),
     }
 
 
@@ -93,7 +93,7 @@ def _met(case: BoundCase) -> str:
 def targets_outcome(case: BoundCase) -> str:
     """What the targets of a case come to: met, missed, partly, not_known, no_targets. One that is missed settles it, whatever is not known."""
     checks = target_checks(case)
-    if all_met(checks) is not False and unjudged(case):
+    if all_met(checks) is not False and unknown_targets(case):
         return "not_known"
     return MET[all_met(checks)] if checks else "no_targets"
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
+from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.report.markup import UNKNOWN, Code
@@ -18,7 +18,7 @@ def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
     metrics = [m for m in METRICS if subject.get(m) is not None]
     by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
     levers = [lever for lever in LEVERS if subject.case.has(lever)]
-    spans = {metric: over_ranges(subject, metric, levers) for metric in metrics}
+    spans = {metric: elasticities_over_ranges(subject, metric, levers) for metric in metrics}
     for lever in levers:
         known = {metric: own[lever] for metric, own in spans.items() if lever in own}
         if any(abs(v[0]) >= NOTICEABLE for v in known.values()):

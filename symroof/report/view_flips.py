@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.case_titles import case_label
-from symroof.analysis.constraints import conditions
+from symroof.analysis.constraints import constraints
 from symroof.analysis.solution import ABOVE, BELOW
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
@@ -14,7 +14,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
-from symroof.select.required_changes import Lever, lacks, together, tried
+from symroof.select.required_changes import Lever, combined_change, required_changes, tried
 from symroof.units import significant
 
 FAR = 10
@@ -29,7 +29,7 @@ MOST = 8
 
 def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Flips for the better and for the worse, the nearest first; None where nothing is known that could flip."""
-    if not conditions(subject):
+    if not constraints(subject):
         return None
     every = flips(subject)
     repairs = [f for f in every if f.holds]
@@ -44,7 +44,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "never": [input_name(name, subject) for name in never(subject, every)],
         "ranged": bool(subject.box),
         "standing": subject.range_position,
-        "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in conditions(subject) if c.waits(subject.case)), None),
+        "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in constraints(subject) if c.has_wait(subject.case)), None),
         "good_now": not any(f.wrong_now for f in every),
         "mending": [row(f, subject) for f in repairs if f.good and (f.distance is None or f.distance <= FAR)],
         "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),
@@ -61,13 +61,13 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
 
 def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     """One flip in plain data."""
-    gone = frozenset() if flip.everywhere else flip.gone()
+    beyond = frozenset() if flip.everywhere else flip.beyond()
     return {
         "name": Code(flip.name),
         "label": input_name(flip.name, subject),
         "now": flip.now.plain() if flip.now.value else "0",
-        "at": _ends(flip, gone) if gone else flip.at.plain(),
-        "ends_named": bool(gone),
+        "at": _ends(flip, beyond) if beyond else flip.at.plain(),
+        "ends_named": bool(beyond),
         "up": flip.up,
         "counted": flip.now.symbol.counted,
         "until": flip.until and f"{flip.until.numerator:,}" if flip.now.symbol.counted else None,
@@ -84,12 +84,12 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
     }
 
 
-def _ends(flip: Flip, gone: frozenset[str]) -> str:
+def _ends(flip: Flip, beyond: frozenset[str]) -> str:
     """The value with its range, of which an end is none at all: ``never`` where no value flips it there, ``any`` where every value has."""
     never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
     words = {never_: "never", any_: "any"}
     low, high = (Result(flip.now.symbol, value).plain() for value in (flip.low or flip.value, flip.high or flip.value))
-    low, high = (words[side] if side in gone else end for side, end in ((BELOW, low), (ABOVE, high)))
+    low, high = (words[side] if side in beyond else end for side, end in ((BELOW, low), (ABOVE, high)))
     return f"{Result(flip.now.symbol, flip.value).plain()} ({low} to {high})"
 
 
@@ -126,16 +126,16 @@ def _evenly(flip: Flip, subject: BoundCase) -> str | None:
 
 def lacking_cases(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """A row for each input of each other case that fails, ranges at their middle; None where none does."""
-    failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in conditions(case))]
+    failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in constraints(case))]
     rows = [[case_label(case) if i == 0 else "", Code(name), *rest] for case in failing[:MOST] for i, (name, *rest) in enumerate(lacking(case))]
     return {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None} if rows else None
 
 
 def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
     """Input, value now, what passes, change: a row for each input that moves a missed condition, then what another device would bring."""
-    levers = lacks(answers)
+    levers = required_changes(answers)
     rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
-    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else together(answers)
+    bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else combined_change(answers)
     brought = [f"{name} {result.plain()}" for name, result in (bought or {}).items() if name != "price"]
     if brought:
         rows.append(("a device with", "", f"at least {', '.join(brought)}", ""))

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from symroof.analysis.derivation_steps import Step, formula_of, step_of
+from symroof.analysis.derivation_steps import DerivationStep, formula_of, step_of
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.formula.tree import names
@@ -99,7 +99,7 @@ def opened(name: str, subject: BoundCase, known: set[str] | None = None) -> dict
     return order
 
 
-def _line(step: Step, subject: BoundCase) -> dict[str, Any]:
+def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
     theory = subject.case.theory
     left = symbol(theory.latex(step.symbol.name))
     steps = _steps(formula(formula_of(step), theory.latex), Math(step.substituted.latex, step.substituted.mathml), _value(step), step)
@@ -113,7 +113,7 @@ def _line(step: Step, subject: BoundCase) -> dict[str, Any]:
     }
 
 
-def _steps(definition: Math, numbers: Math, value: Math, step: Step) -> list[list[Math]]:
+def _steps(definition: Math, numbers: Math, value: Math, step: DerivationStep) -> list[list[Math]]:
     """The lines of a derivation: definition, then numbers and value; one line where all is short, numbers only where they can be read."""
     if step.result is not None and step.result.value == 0:
         return [[value]]
@@ -121,7 +121,7 @@ def _steps(definition: Math, numbers: Math, value: Math, step: Step) -> list[lis
     return [[definition, *sides]] if len("".join([definition, *sides])) <= LINE_LENGTH else [[definition], sides]
 
 
-def _value(step: Step) -> Math:
+def _value(step: DerivationStep) -> Math:
     if step.result is None:
         return in_words(UNKNOWN)
     return in_words(step.result.plain())

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
+from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.verdict import MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.cases.quantity_result import Result
 from symroof.report.markup import UNKNOWN
@@ -12,9 +12,9 @@ from symroof.report.selection_cells import MISSES, Part, shown, slack, verdict
 from symroof.report.view_buying import buys
 from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import Configuration, Run
-from symroof.select.required_changes import Keep, keeps
+from symroof.select.required_changes import Margin, margins
 from symroof.select.screening import CLOSE, PRICED
-from symroof.select.selection import BESTS, NEAREST_MISSES, Choice, Front, misses
+from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
 """What a latency can answer to, and what one buys for it."""
@@ -40,7 +40,7 @@ WORDS = {
 }
 
 
-def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
+def parts(choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
     """Every table that has rows, none longer than ``most`` configurations; what is lacked is solved for so many of the nearest misses."""
     every = (
         buys(choice, most),
@@ -56,7 +56,7 @@ def parts(choice: Choice, most: int, lacking_ones: int = NEAREST_MISSES) -> tupl
     return tuple(part for part in every if part.rows)
 
 
-def headline(choice: Choice) -> str:
+def headline(choice: Selection) -> str:
     """How many of how many pass what."""
     total, passing = len(choice.configurations), len(choice.passing)
     limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
@@ -67,7 +67,7 @@ def headline(choice: Choice) -> str:
     return says + (f"; {len(undecided):,} more {'have no price' if priceless else 'are not known'}" if undecided else "")
 
 
-def _limits(choice: Choice) -> dict[str, str]:
+def _limits(choice: Selection) -> dict[str, str]:
     """The targets as they are written."""
     case = choice.configurations[0].run.own.case
     return {name: Result(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
@@ -76,7 +76,7 @@ def _limits(choice: Choice) -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------------------ verdicts
 
 
-def _verdicts(choice: Choice, most: int) -> Part:
+def _verdicts(choice: Selection, most: int) -> Part:
     """Every configuration: its verdict, each metric with its slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
     extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
@@ -117,7 +117,7 @@ def _bounded(first: Sequence[Configuration]) -> bool:
     return any(c.run.bound_case.at_peak for c in first)
 
 
-def _besides(choice: Choice, most: int) -> Part:
+def _besides(choice: Selection, most: int) -> Part:
     """The same configurations at 100 % of peak, where efficiencies are measured, and alone, where latencies are those of a server under load."""
     first = choice.configurations[:most]
     under = [name for name, metric in TARGET_METRICS.items() if name in choice.targets and metric not in GIVES and name not in UNBOUNDED]
@@ -148,7 +148,7 @@ def _left_out(count: int, most: int) -> str:
 # ---------------------------------------------------------------------------------------------------------------- best
 
 
-def _bests(choice: Choice) -> Part:
+def _bests(choice: Selection) -> Part:
     """Who is best at what, among those that pass."""
     rows = []
     for what, (name, _) in BESTS.items():
@@ -160,7 +160,7 @@ def _bests(choice: Choice) -> Part:
     return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
 
 
-def _largest(choice: Choice, most: int) -> Part:
+def _largest(choice: Selection, most: int) -> Part:
     """The largest batch that passes, and what it gives."""
     windowed = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in windowed[:most]]
@@ -182,19 +182,19 @@ def _window(c: Configuration) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------------------------- lacking and keeping
 
 
-def _lacks(choice: Choice, most: int) -> Part:
+def _lacks(choice: Selection, most: int) -> Part:
     """What each failing configuration would have to bring, each input alone, then what another device would."""
-    failing = misses(choice)
+    failing = nearest_misses(choice)
     rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.bound_case))]
     says = "each input alone, solved with all conditions together; everything else unchanged"
     says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
     return Part("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 
-def _keeps(choice: Choice, most: int) -> Part:
+def _keeps(choice: Selection, most: int) -> Part:
     """How far each passing configuration can go on each input: a row each."""
     shown_ones = choice.passing[: min(most, NEAREST)]
-    by_label = {c.label: {keep.name: keep for keep in keeps(c.run.bound_case.slow_end, HEADROOM)} for c in shown_ones}
+    by_label = {c.label: {keep.name: keep for keep in margins(c.run.bound_case.slow_end, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
     rows = [(label, *(_headroom(own[name]) if name in own else "" for name in names)) for label, own in by_label.items()]
     says = "each input alone, solved: the last value that still passes, and its change" + (
@@ -209,7 +209,7 @@ def _first_of(some: int, count: int) -> str:
     return f"; the first {some} of {count:,}" if some < count else ""
 
 
-def _headroom(keep: Keep) -> str:
+def _headroom(keep: Margin) -> str:
     return f"{Result(keep.flip.now.symbol, keep.value).plain()} ({change(keep.flip.factor)})"
 
 
@@ -220,7 +220,7 @@ def _first_named(label: str, lines: Sequence[tuple[str, ...]]) -> list[tuple[str
 # --------------------------------------------------------------------------------------------------------- what to buy
 
 
-def _answers_to(choice: Choice, most: int) -> Part:
+def _answers_to(choice: Selection, most: int) -> Part:
     """Per cent that each latency moves for one per cent of compute and of bandwidth, and so what to buy."""
     shown_ones = choice.configurations[: min(most, NEAREST)]
     rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
@@ -234,7 +234,7 @@ def _answers_to(choice: Choice, most: int) -> Part:
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
     metrics = {target: metrics_of(target, run.bound_case.case)[0] for target in ("ttft", "itl")}
-    spans = {target: over_ranges(run.bound_case, metric, BUYS) for target, metric in metrics.items()}
+    spans = {target: elasticities_over_ranges(run.bound_case, metric, BUYS) for target, metric in metrics.items()}
     if any(len(own) < len(BUYS) for own in spans.values()):
         return ()
     cells = [span_text(*span) for own in spans.values() for span in own.values()]
@@ -256,7 +256,7 @@ def buy(elasticities: dict[str, Fraction]) -> str:
 # -------------------------------------------------------------------------------------------------------------- fronts
 
 
-def _fronts(choice: Choice, most: int) -> Part:
+def _fronts(choice: Selection, most: int) -> Part:
     """The Pareto-optimal runs for each pair of respects; those that are as good in both are one row."""
     rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over, most)]
     says = "for each pair of metrics, the configurations that no other beats in both"

@@ -9,7 +9,7 @@ from symroof.analysis.constraints import passes
 from symroof.analysis.solution import Solution
 from symroof.analysis.solve import solve
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import findings, target_checks, unjudged
+from symroof.analysis.verdict import findings, target_checks, unknown_targets
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
@@ -38,7 +38,7 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
         "spare": in_prose(subject, "free_memory"),
         "devices": devices(subject),
         "targets": checks,
-        "unjudged": unjudged(subject),
+        "unjudged": unknown_targets(subject),
         "prefill_bound": bound_of("prefill", subject),
         "decode_bound": bound_of("decode", subject),
         "prefill_intensity": in_prose(subject, "prefill_intensity"),
@@ -73,7 +73,7 @@ def others(study: Study, subject: BoundCase) -> dict[str, list[str]]:
     for case in study.cases:
         if case is not subject:
             wrong = findings(case)
-            amounts = "does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "not_known" if unjudged(case) else "met"
+            amounts = "does_not_fit" if "does_not_fit" in wrong else "missed" if wrong else "not_known" if unknown_targets(case) else "met"
             by_state[amounts].append(case_label(case))
     return by_state
 

@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.analysis.constraints import Condition, conditions
+from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.corners import crossings_in
 from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
-from symroof.select.screening import Screened, screened
+from symroof.select.screening import Screening, screen
 from symroof.theory.case import Case
 
 
@@ -35,7 +35,7 @@ class Window:
 def window(bound_case: BoundCase) -> Window | None:
     """The largest batch that fits and meets every target, and how far down from it every batch does; None where no batch does.
 
-    Targets on a server under load are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers beside the
+    Targets on a server under load are bisected over whole batches. Else each condition is solved for the batch. Between crossings nothing changes over, so that the whole numbers next to the
     crossings are all there is to look at. Over ranges a batch passes where it does at every corner.
 
     >>> from symroof.analysis.study import Study
@@ -51,12 +51,12 @@ def window(bound_case: BoundCase) -> Window | None:
         tightest = min(screenings, key=lambda screening: screening.most)
         least = max(screening.least for screening in screenings)
         return Window(least, tightest.most, tightest.stopped_by) if least <= tightest.most else None
-    asked = conditions(bound_case)
+    asked = constraints(bound_case)
     moved = [c for c in asked if "batch" in bound_case.case.used(*c.sides)]
     corners = (bound_case.case, *bound_case.corners)
     if not _hold([c for c in asked if c not in moved], corners):
         return None  # no batch changes that
-    solutions = [c.solved("batch", bound_case) for c in moved]
+    solutions = [c.solution("batch", bound_case) for c in moved]
     if None in solutions:
         return None
     known = [solution for solution in solutions if solution]
@@ -76,15 +76,15 @@ def window(bound_case: BoundCase) -> Window | None:
     return _between(crossings | everywhere, moved, corners)
 
 
-def _screened(bound_case: BoundCase) -> list[Screened]:
+def _screened(bound_case: BoundCase) -> list[Screening]:
     """The screening at every corner; nothing where one has none."""
     corners = [bound_case.at(case) for case in bound_case.corners] or [bound_case]
-    screenings = screened(corners, own=False)
+    screenings = screen(corners, own=False)
     return [screening for screening in screenings if screening] if None not in screenings else []
 
 
-def _between(crossings: Collection[Fraction], asked: list[Condition], corners: Sequence[Case]) -> Window | None:
-    """The window that the crossings allow: looked at beside each of them, and at one batch."""
+def _between(crossings: Collection[Fraction], asked: list[Constraint], corners: Sequence[Case]) -> Window | None:
+    """The window that the crossings allow: checked next to each of them, and at one batch."""
     whole = sorted({n for value in crossings for n in _beside(value)} | {1})
     beyond = whole[-1] + 1
     if _passes(beyond, asked, corners):
@@ -96,30 +96,30 @@ def _between(crossings: Collection[Fraction], asked: list[Condition], corners: S
     return Window(_least(most, whole, asked, corners), most, stopped)
 
 
-def _reaches(window: Window, asked: list[Condition], corners: Sequence[Case]) -> bool:
-    """Whether a batch beside the window passes too, so that a corner is missing."""
+def _reaches(window: Window, asked: list[Constraint], corners: Sequence[Case]) -> bool:
+    """Whether a batch next to the window passes too, so that a corner is missing."""
     ends = [window.least - 1, *([window.most + 1] if window.most else [])]
     return any(n >= 1 and _passes(n, asked, corners) for n in ends)
 
 
 def _beside(value: Fraction) -> tuple[int, ...]:
-    """The whole numbers beside a crossing, which may lie on one: it is known to 40 digits."""
+    """The whole numbers next to a crossing, which may lie on one: it is known to 40 digits."""
     down = math.floor(value)
     return tuple(n for n in range(down - 1, down + 3) if n >= 1)
 
 
-def _passes(batch: int, asked: list[Condition], corners: Sequence[Case]) -> bool:
+def _passes(batch: int, asked: list[Constraint], corners: Sequence[Case]) -> bool:
     return _hold(asked, [case.changed({"batch": Fraction(batch)}) for case in corners])
 
 
-def _hold(asked: list[Condition], corners: Iterable[Case]) -> bool:
+def _hold(asked: list[Constraint], corners: Iterable[Case]) -> bool:
     try:
         return all(c.holds(case) for case in corners for c in asked)
     except NoValue:
         return False
 
 
-def _least(most: int, whole: list[int], asked: list[Condition], corners: Sequence[Case]) -> int:
+def _least(most: int, whole: list[int], asked: list[Constraint], corners: Sequence[Case]) -> int:
     """Down from the largest batch that passes to the last one below it that still does."""
     least = most
     for n in (n for n in reversed(whole) if n < most):

@@ -30,14 +30,14 @@ MOST_CANDIDATES = 20_000
 """Configurations of one selection at most."""
 
 
-def widened(study: Study, among: Mapping[str, Any]) -> Study:
-    """The study with the candidates of some names put in place of its own.
+def with_candidates(study: Study, among: Mapping[str, Any]) -> Study:
+    """The study with its own values of some names replaced by candidates.
 
     A name is ``hardware``, ``model``, a precision (``weights``, ``kv``, ``activations``) or an input. A value is a list, or a
     text with commas; names of hardware and models may be ``all`` of the catalogue, or a pattern such as ``h100*``.
 
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
-    >>> len(widened(study, {"hardware": "h100*, h200", "tp": "1,2"}).cases)
+    >>> len(with_candidates(study, {"hardware": "h100*, h200", "tp": "1,2"}).cases)
     8
 
     Raises:
@@ -108,7 +108,7 @@ def _matching(name: str, item: str) -> list[str]:
     return matching
 
 
-def hint(study: Study) -> str:
+def widen_hint(study: Study) -> str:
     """How to widen a study that has one configuration only."""
     chosen: Request = study.request
     model = chosen.precision.get("weights", ("fp16",))[0]
@@ -116,7 +116,7 @@ def hint(study: Study) -> str:
 
 
 DEVICES, INSTANCE = "devices", "instance_devices"
-LAID_OUT = ("tp", "pp", "attention_dp", "dp", "prefill_devices")
+LAYOUT_INPUTS = ("tp", "pp", "attention_dp", "dp", "prefill_devices")
 """The inputs that a layout sets; of an instance all but its copies."""
 
 MOST_DEVICES = 1024
@@ -126,7 +126,7 @@ SHARES = 16
 
 
 @dataclass(frozen=True)
-class Counts:
+class DeviceCounts:
     """Numbers of devices to lay out.
 
     Attributes:
@@ -144,20 +144,20 @@ class Counts:
     @property
     def chosen(self) -> tuple[str, ...]:
         """The inputs that these layouts set."""
-        return tuple(name for name in LAID_OUT if self.whole or name != "dp")
+        return tuple(name for name in LAYOUT_INPUTS if self.whole or name != "dp")
 
 
-NO_COUNTS = Counts()
+NO_COUNTS = DeviceCounts()
 
 
-def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
+def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], DeviceCounts]:
     """The candidates without their numbers of devices, and those numbers.
 
     >>> device_counts({"hardware": "all", "devices": "4,8"})
     ({'hardware': 'all'}, Counts(numbers=(4, 8), whole=True))
 
     Raises:
-        InputError: a number of devices that is none, or a degree listed beside them.
+        InputError: a number of devices that is none, or a degree listed as well.
     """
     rest = dict(among)
     listed = {word: rest.pop(word) for word in (DEVICES, INSTANCE) if word in rest}
@@ -165,7 +165,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], Counts]:
         raise InputError(Problem("among", "both devices of all replicas and of one instance are listed", path=DEVICES, hint=f"list {DEVICES} or {INSTANCE}"))
     for word, value in listed.items():
         words = value.split(",") if isinstance(value, str) else [value] if isinstance(value, int) else list(value)
-        counts = Counts(tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES)
+        counts = DeviceCounts(tuple(dict.fromkeys(_count(str(one).strip(), word) for one in words)), word == DEVICES)
         clash = [name for name in counts.chosen if name in rest]
         if clash:
             raise InputError(Problem("among", f"{clash[0]} is what layouts of devices choose", path=word, hint=f"list {word} or {clash[0]}, not both"))
@@ -179,12 +179,12 @@ def _count(word: str, path: str) -> int:
     return int(word)
 
 
-def laid_out(cases: Sequence[BoundCase], counts: Counts) -> tuple[BoundCase, ...]:
+def expand_layouts(cases: Sequence[BoundCase], counts: DeviceCounts) -> tuple[BoundCase, ...]:
     """Every case in every layout of every number of devices; the cases as they are where no number is listed.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300)
-    >>> [[(name, int(number)) for name, number in degrees] for degrees in map(degrees_of, laid_out(study.cases, Counts((2,))))]
+    >>> [[(name, int(number)) for name, number in degrees] for degrees in map(degrees_of, expand_layouts(study.cases, DeviceCounts((2,))))]
     [[('dp', 2)], [('prefill_devices', 1)], [('tp', 2)]]
 
     Raises:
@@ -196,7 +196,7 @@ def laid_out(cases: Sequence[BoundCase], counts: Counts) -> tuple[BoundCase, ...
     if chosen:
         raise InputError(Problem("study", f"it chooses {chosen[0]}, which layouts of devices choose", path=chosen[0], hint=f"leave {chosen[0]} out"))
     layouts = _layouts if counts.whole else _instances
-    every = (laid for bound_case in cases for count in counts.numbers for degrees in layouts(bound_case, count) for laid in _laid(bound_case, degrees))
+    every = (laid for bound_case in cases for count in counts.numbers for degrees in layouts(bound_case, count) for laid in _in_layout(bound_case, degrees))
     made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))
     if len(made) > MOST_CANDIDATES:
         raise InputError(Problem("among", f"more than {MOST_CANDIDATES:,} layouts", path=counts.word, hint=f"fewer numbers of {counts.word}"))
@@ -205,7 +205,7 @@ def laid_out(cases: Sequence[BoundCase], counts: Counts) -> tuple[BoundCase, ...
 
 def degrees_of(bound_case: BoundCase) -> tuple[tuple[str, Fraction], ...]:
     """The degrees of a layout that are not 1, and its prefill devices."""
-    chosen = [(name, bound_case.case.value(name)) for name in LAID_OUT if name in bound_case.case.given]
+    chosen = [(name, bound_case.case.value(name)) for name in LAYOUT_INPUTS if name in bound_case.case.given]
     return tuple((name, value) for name, value in chosen if value != 1 or name == "prefill_devices")
 
 
@@ -213,11 +213,11 @@ Degrees = dict[str, int | Fraction]
 
 
 def _layouts(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
-    """Degrees whose product is the number of devices; where prompts are read apart, the prefill devices of all copies are shared among them."""
+    """Degrees whose product is the number of devices; where prompts are read on separate devices, the prefill devices of all copies are shared among them."""
     for instance, group in _groups(bound_case, count):
         copies = count // instance
         yield {**group, "dp": copies}
-        for reading in _parts(bound_case, copies):
+        for reading in _prefill_shares(bound_case, copies):
             yield {**group, "dp": copies - reading, "prefill_devices": Fraction(instance * reading, copies - reading)}
 
 
@@ -226,7 +226,7 @@ def _instances(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
     for instance, group in _groups(bound_case, count):
         if instance == count:
             yield dict(group)
-        elif _apart(bound_case):
+        elif _can_prefill_apart(bound_case):
             yield {**group, "prefill_devices": count - instance}
 
 
@@ -238,14 +238,14 @@ def _groups(bound_case: BoundCase, count: int) -> Iterator[tuple[int, Degrees]]:
             yield tp * attention, {"tp": tp, "attention_dp": attention}
 
 
-def _apart(bound_case: BoundCase) -> bool:
+def _can_prefill_apart(bound_case: BoundCase) -> bool:
     """Whether prompts can be read on devices of their own: there is a network to hand their cache over, and a decode."""
     return bound_case.case.has("network_bandwidth") and bound_case.case.chosen("output")
 
 
-def _parts(bound_case: BoundCase, groups: int) -> Iterator[int]:
+def _prefill_shares(bound_case: BoundCase, groups: int) -> Iterator[int]:
     """How many of so many equal groups may read prompts for the others: every number of few, of many only in even parts."""
-    if _apart(bound_case):
+    if _can_prefill_apart(bound_case):
         yield from (reading for reading in range(1, groups) if groups // math.gcd(reading, groups) <= SHARES)
 
 
@@ -253,7 +253,7 @@ def _divisors(n: int) -> list[int]:
     return [k for k in range(1, n + 1) if n % k == 0]
 
 
-def _laid(bound_case: BoundCase, degrees: Mapping[str, Any]) -> Iterator[BoundCase]:
+def _in_layout(bound_case: BoundCase, degrees: Mapping[str, Any]) -> Iterator[BoundCase]:
     """The case in a layout; none where the model does not allow it."""
     assume = dict(bound_case.request.assume) | ({"scheduling": "disaggregated"} if "prefill_devices" in degrees else {})
     base = bound_case.with_changes(request=replace(bound_case.request, assume=assume))

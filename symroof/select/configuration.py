@@ -9,14 +9,14 @@ from typing import Any, Literal
 
 from symroof.analysis.case_titles import degrees
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, target_checks, under_load, unjudged
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, target_checks, under_load, unknown_targets
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.errors import InputError, Problem
 from symroof.select.batch_window import Window, window
-from symroof.select.range_screening import screened_over_ranges
-from symroof.select.screening import CLOSE, Screened, screened
+from symroof.select.range_screening import screen_ranges
+from symroof.select.screening import CLOSE, Screening, screen
 from symroof.theory.defaults import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -31,7 +31,7 @@ ISOLATED = {
     "sustained_throughput_per_device": ("decode_throughput_per_device",),
     "cost_per_mtok": ("decode_cost_per_mtok",),
 }
-"""What stands for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
+"""The substitutes for a quantity of a server under load where no output length is known, or isolated latencies are asked for."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Run:
         label: what tells it from its neighbours.
         own: the configuration as it is listed.
         changes: its batch and its copies, where they were solved for.
-        quick: quantities as floats, from array functions; others are worked out exactly.
+        quick: quantities as floats, from array functions; others are computed exactly.
         shares: how much of its limit each metric takes up, likewise; over ranges of efficiencies ``slow`` and ``fast`` are the same at their ends, over
             any others the most and (``fast``) the least at their corners.
     """
@@ -58,7 +58,7 @@ class Run:
     @cached_property
     def bound_case(self) -> BoundCase:
         """The case behind it."""
-        return varied(self.own, **dict(self.changes)) if self.changes else self.own
+        return with_inputs(self.own, **dict(self.changes)) if self.changes else self.own
 
     @property
     def batch(self) -> int:
@@ -84,7 +84,7 @@ class Run:
         return self.quick[name] if name in self.quick else None if self.quick else self.value(name)
 
     def tested(self, name: str) -> str:
-        """The quantity that stands for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
+        """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
         if name not in ISOLATED or under_load(self.own.case):
             return name
         return next(filter(self.own.case.known, ISOLATED[name]), name)
@@ -105,7 +105,7 @@ class Run:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
         reasons = {} if MEMORY in judged else {MEMORY: self.bound_case.why_unknown("fits")}
-        return reasons | unjudged(self.bound_case)
+        return reasons | unknown_targets(self.bound_case)
 
     @property
     def state(self) -> State:
@@ -147,7 +147,7 @@ class Run:
 
     @property
     def _shares(self) -> Mapping[str, Fraction | float]:
-        """How much of its limit each metric takes up, as evidence expects."""
+        """How much of its limit each metric takes up, as measurements predict."""
         return self.shares or {check.name: Fraction(check.metric.value) / check.limit for check in self.checks}
 
 
@@ -180,7 +180,7 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        """The configuration in few words: devices, and the listed values that set it apart."""
+        """The configuration in few words: devices, and the listed values that distinguish it."""
         return self.run.label
 
     @property
@@ -206,17 +206,17 @@ class Configuration:
         return self.run if self.run.batch == batch else at_batch(self.run, batch, self.ends.get(batch))
 
 
-def judged(cases: Sequence[BoundCase], listed: bool, track: Track = untracked) -> list[Configuration]:
+def evaluate(cases: Sequence[BoundCase], listed: bool, track: Track = untracked) -> list[Configuration]:
     """The cases judged; ``listed`` says that the study lists batches, so that no other is looked for."""
     cases = [bound_case.between_corners() for bound_case in cases]
-    screenings = screened(cases)
+    screenings = screen(cases)
     ranged = [place for place, bound_case in enumerate(cases) if screenings[place] is None and bound_case.box]
-    for place, screening in zip(ranged, screened_over_ranges([cases[place] for place in ranged], varied), strict=True):
+    for place, screening in zip(ranged, screen_ranges([cases[place] for place in ranged], with_inputs), strict=True):
         screenings[place] = screening
-    return [_judged(bound_case, listed, screenings[i]) for i, bound_case in enumerate(track(cases, "judging configurations"))]
+    return [_evaluated(bound_case, listed, screenings[i]) for i, bound_case in enumerate(track(cases, "judging configurations"))]
 
 
-def _judged(bound_case: BoundCase, listed: bool, screening: Screened | None) -> Configuration:
+def _evaluated(bound_case: BoundCase, listed: bool, screening: Screening | None) -> Configuration:
     chosen = "batch" in bound_case.given
     if screening is None:
         run = Run(label(bound_case), bound_case)
@@ -254,12 +254,12 @@ def _served_devices(bound_case: BoundCase) -> Fraction:
 
 
 def _layout(bound_case: BoundCase, count: int) -> list[str]:
-    """How the devices are laid out, and how many of all prefill on their own; where layouts are compared, or prompts read apart, also a plain group."""
+    """The layout of the devices, and how many of all prefill on their own; where layouts are compared, or prompts are read on separate devices, also a plain group."""
     case = bound_case.case
-    apart = bound_case.assumptions["scheduling"] == "disaggregated"
+    disaggregated = bound_case.assumptions["scheduling"] == "disaggregated"
     compared = "attention_dp" in bound_case.given  # every layout sets it
-    plain = [f"tp {case.value('tp')}"] if count > 1 and (apart or compared) else []
-    prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if apart else []
+    plain = [f"tp {case.value('tp')}"] if count > 1 and (disaggregated or compared) else []
+    prefill = [f"{int(case.value('prefill_devices') * case.value('dp'))} of them prefill"] if disaggregated else []
     return [*(degrees(bound_case) or plain), *prefill]
 
 
@@ -270,7 +270,7 @@ def at_batch(run: Run, batch: int, quick: Mapping[str, float] | None = None) -> 
     return Run(run.label, run.own, tuple(changes.items()), quick or {}, inside)
 
 
-def varied(bound_case: BoundCase, **changes: Any) -> BoundCase:
+def with_inputs(bound_case: BoundCase, **changes: Any) -> BoundCase:
     """The same configuration with some inputs at other values."""
     same = {name: getattr(bound_case, name) for name in ("assumptions", "several_models", "varied", "search_inside")}
     return replace(variant(bound_case, **changes), **same)

@@ -1,4 +1,4 @@
-"""How much more a configuration bears as it is laid out: how far an input rises until a condition breaks; and the copies that would do at expected efficiencies."""
+"""The headroom of a configuration: how far an input may rise until a constraint breaks; and the copies that would suffice at expected efficiencies."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile
-from symroof.analysis.constraints import conditions
+from symroof.analysis.constraints import constraints
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, late_from_arrival, metrics_of, under_load
+from symroof.arrays.blocks import Array
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.select.configuration import Run, varied
+from symroof.select.configuration import Run, with_inputs
 from symroof.select.screening import PRICED
-
-Array = np.ndarray[Any, Any]
 
 POINTS, TURNS, DIGITS = 256, 5, 1e-6
 STRETCH, FURTHEST = 4.0, 4096.0
@@ -30,7 +29,7 @@ ITL = "sustained_itl"
 
 
 @dataclass(frozen=True)
-class Bears:
+class Headroom:
     """The last value of an input that still passes, and the conditions that the next one breaks; none where it passes as far as it is followed."""
 
     name: str
@@ -38,7 +37,7 @@ class Bears:
     breaks: tuple[str, ...]
 
 
-def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
+def headrooms(run: Run, names: Sequence[str]) -> tuple[Headroom | None, ...]:
     """How far inputs of a configuration that passes, whatever it costs, may rise, each alone; None where one has no value, or the configuration does not pass.
 
     Where requests grow so that fewer fit together, as many decode as do; of a batch that was solved for also as many as meet the ITL target.
@@ -46,7 +45,7 @@ def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
 
     >>> from symroof.select.selection import select
     >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
-    >>> (rate,) = each_bears(choice.passing[0].run, ["arrival_rate"])
+    >>> (rate,) = headrooms(choice.passing[0].run, ["arrival_rate"])
     >>> round(rate.value, 1), rate.breaks
     (22.8, ('load',))
     """
@@ -58,10 +57,10 @@ def each_bears(run: Run, names: Sequence[str]) -> tuple[Bears | None, ...]:
         load = _Load(run, bound_case, moved)
     except (InputError, NoValue):
         return (None,) * len(names)
-    return tuple(_last(load, name) if name in moved else None for name in names)
+    return tuple(_headroom(load, name) if name in moved else None for name in names)
 
 
-def _last(load: _Load, name: str) -> Bears | None:
+def _headroom(load: _Load, name: str) -> Headroom | None:
     """The last value of one input that passes, followed upwards in ever finer steps."""
     counted = load.bound_case.case.theory.symbol(name).counted
     start = low = load.now[name]
@@ -73,7 +72,7 @@ def _last(load: _Load, name: str) -> Bears | None:
         fails = np.logical_or.reduce(list(load.broken(name, points).values()))
         if not fails.any():
             if high >= start * FURTHEST:
-                return Bears(name, high, ())
+                return Headroom(name, high, ())
             low, high = high, high * STRETCH
             continue
         first = int(np.argmax(fails))
@@ -81,7 +80,7 @@ def _last(load: _Load, name: str) -> Bears | None:
             return None
         low, high, turn = float(points[first - 1]), float(points[first]), turn + 1
     names = {load.limits[metric][0]: None for metric, state in load.broken(name, np.array([high])).items() if state[0]}
-    return Bears(name, low, (LOAD,) if LOAD in names else tuple(names))
+    return Headroom(name, low, (LOAD,) if LOAD in names else tuple(names))
 
 
 class _Load:
@@ -141,8 +140,8 @@ def expected_copies(run: Run) -> int:
     changes = dict(run.changes) | {"batch": expected_batch(run)}
 
     def enough(copies: int) -> bool:
-        there = varied(run.own, **{**changes, "dp": copies})
-        return not late_from_arrival(there) and all(condition.holds(there.case) for condition in conditions(there) if condition.name not in run.missed)
+        there = with_inputs(run.own, **{**changes, "dp": copies})
+        return not late_from_arrival(there) and all(condition.holds(there.case) for condition in constraints(there) if condition.name not in run.missed)
 
     return 1 + bisect_left(range(1, run.copies), True, key=enough)
 

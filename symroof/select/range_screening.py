@@ -1,20 +1,20 @@
-"""The screening over ranges: a batch and copies that do at every corner of them, and what they come to at the values expected."""
+"""The screening over ranges: a batch and copies that do at every corner of them, and their results at the expected values."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from symroof.cases.bound_case import BoundCase
-from symroof.select.screening import Screened, screened
+from symroof.select.screening import Screening, screen
 
-Varied = Callable[..., BoundCase]
+Vary = Callable[..., BoundCase]
 
 
 @dataclass(frozen=True)
 class _Corners:
-    """One configuration's corners, screened; ``middle`` is where its ranges stand."""
+    """One configuration's corners, screened; ``middle`` is at the middle of its ranges."""
 
-    every: tuple[Screened, ...]
-    middle: Screened
+    every: tuple[Screening, ...]
+    middle: Screening
 
     @property
     def most(self) -> int:
@@ -22,7 +22,7 @@ class _Corners:
         return min(corner.most for corner in self.every)
 
     @property
-    def tightest(self) -> Screened:
+    def tightest(self) -> Screening:
         return min(self.every, key=lambda corner: corner.most)
 
     @property
@@ -32,29 +32,29 @@ class _Corners:
         return None if None in counts else max(count for count in counts if count is not None)
 
 
-def screened_over_ranges(cases: Sequence[BoundCase], varied: Varied) -> list[Screened | None]:
+def screen_ranges(cases: Sequence[BoundCase], varied: Vary) -> list[Screening | None]:
     """Each configuration with ranges, at a batch and copies that pass at every corner where there are such; None where a corner is not screened.
 
     ``varied`` binds a configuration anew with some inputs changed.
     """
     corners = _at_corners(cases)
     batches = [{} if own is None or "batch" in a.given else {"batch": min(c.batch for c in own.every)} for a, own in zip(cases, corners, strict=True)]
-    corners_at = _again(cases, batches, corners, varied)
+    corners_at = _corners_again(cases, batches, corners, varied)
     counts = [1 if own is None else own.copies or 1 for own in corners_at]
     fleets = [{**batch, "dp": count} if count > 1 else {} for batch, count in zip(batches, counts, strict=True)]
-    settled = _again(cases, fleets, corners_at, varied)
+    settled = _corners_again(cases, fleets, corners_at, varied)
     made = [
-        None if at_first is None or there is None else _screened(at_first, there, own.copies if own else None)
+        None if at_first is None or there is None else _at_one_batch(at_first, there, own.copies if own else None)
         for at_first, own, there in zip(corners, corners_at, settled, strict=True)
     ]
     return _with_ends(cases, fleets, made, varied)
 
 
-def _with_ends(cases: Sequence[BoundCase], fleets: Sequence[Mapping[str, int]], made: Sequence[Screened | None], varied: Varied) -> list[Screened | None]:
-    """The same with values at the smallest and the largest batch that pass, where the ranges stand."""
+def _with_ends(cases: Sequence[BoundCase], fleets: Sequence[Mapping[str, int]], made: Sequence[Screening | None], varied: Vary) -> list[Screening | None]:
+    """The same with values at the smallest and the largest batch that pass, at the middle of the ranges."""
     ends = [(i, batch) for i, one in enumerate(made) if one and one.most for batch in sorted({one.least, one.most} - {one.batch})]
     there = [varied(cases[i], **{**fleets[i], "batch": batch}) for i, batch in ends]
-    reached = screened([bound_case.at(bound_case.case) for bound_case in there])
+    reached = screen([bound_case.at(bound_case.case) for bound_case in there])
     values: dict[int, dict[int, Mapping[str, float]]] = {}
     for (i, batch), end in zip(ends, reached, strict=True):
         if end is not None:
@@ -62,7 +62,7 @@ def _with_ends(cases: Sequence[BoundCase], fleets: Sequence[Mapping[str, int]], 
     return [replace(one, values={**one.values, **values[i]}) if one and i in values else one for i, one in enumerate(made)]
 
 
-def _again(cases: Sequence[BoundCase], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Varied) -> list[_Corners | None]:
+def _corners_again(cases: Sequence[BoundCase], changes: Sequence[Mapping[str, int]], before: Sequence[_Corners | None], varied: Vary) -> list[_Corners | None]:
     """The corners of those configurations that change, all at once; as they were of the others."""
     moved = [i for i, change in enumerate(changes) if change and before[i] is not None]
     made = list(before)
@@ -71,21 +71,21 @@ def _again(cases: Sequence[BoundCase], changes: Sequence[Mapping[str, int]], bef
     return made
 
 
-def _screened(at_first: _Corners, there: _Corners, copies: int | None) -> Screened:
+def _at_one_batch(at_first: _Corners, there: _Corners, copies: int | None) -> Screening:
     """The screening at one batch and one number of copies for all corners; ``at_first`` each had its own."""
     batch = there.middle.batch
     shares, fast = ({name: of(corner.shares[name] for corner in there.every) for name in there.middle.shares} for of in (max, min))
     values = {batch: there.middle.values[batch]}
     if not all(corner.passes for corner in there.every):
-        return Screened(0, 1, copies, batch, (), shares, values, fast=fast)
+        return Screening(0, 1, copies, batch, (), shares, values, fast=fast)
     least = max(corner.least for corner in there.every)
-    return Screened(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
+    return Screening(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
 
 
 def _at_corners(cases: Sequence[BoundCase]) -> list[_Corners | None]:
     """All corners of all configurations at once."""
     each = [[bound_case.at(case) for case in (*bound_case.corners, bound_case.case)] for bound_case in cases]
-    results = iter(screened([bound_case for corners in each for bound_case in corners]))
+    results = iter(screen([bound_case for corners in each for bound_case in corners]))
     made: list[_Corners | None] = []
     for corners in each:
         own = [next(results) for _ in corners]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 
-from symroof.analysis.constraints import Condition, conditions
+from symroof.analysis.constraints import Constraint, constraints
 from symroof.analysis.tipping_points import Flip, flips
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
@@ -60,7 +60,7 @@ class Lever:
 
 
 @dataclass(frozen=True)
-class Keep:
+class Margin:
     """One input of a configuration that passes: how far it can fall, or rise, until a condition breaks."""
 
     flip: Flip
@@ -79,18 +79,18 @@ class Keep:
         return self.flip.last
 
 
-def lacks(bound_case: BoundCase, among: Collection[str] = LEVERS) -> tuple[Lever, ...]:
+def required_changes(bound_case: BoundCase, among: Collection[str] = LEVERS) -> tuple[Lever, ...]:
     """For each lever that moves a missed condition: the value at which everything holds, or why there is none.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=4096, mfu=0.5, targets={"ttft": 0.2})
-    >>> for lever in lacks(study.first)[:3]:
+    >>> for lever in required_changes(study.first)[:3]:
     ...     print(lever.name, lever.flip and lever.flip.at.text(), [metric.text() for _, metric in lever.stuck])
     mfu 0.9868 []
     peak_flops 615.7 TFLOP/s []
     mem_bandwidth None ['394.7 ms']
     """
-    asked = conditions(bound_case)
+    asked = constraints(bound_case)
     missed = [c for c in asked if not c.holds(bound_case.case)]
     flipping = flips(bound_case, tuple(among), {c.name for c in missed}, waits=True)  # what holds now flips for the worse: nothing is lacking there
     moving = [name for name in LEVERS if name in among and _moves(name, missed, bound_case.case)]
@@ -102,12 +102,12 @@ def lacks(bound_case: BoundCase, among: Collection[str] = LEVERS) -> tuple[Lever
     )
 
 
-def _lever(name: str, asked: list[Condition], flipping: list[Flip], bound_case: BoundCase) -> Lever:
+def _lever(name: str, asked: list[Constraint], flipping: list[Flip], bound_case: BoundCase) -> Lever:
     missed = [c for c in asked if not c.holds(bound_case.case)]
     moved = [c for c in missed if _moves(name, [c], bound_case.case)]
     cures = {c.name: next(f for f in flipping if f.condition == c.name and f.holds) for c in moved if any(f.condition == c.name and f.holds for f in flipping)}
     good = next((f for f in flipping if f.good), None) or _first_that_does(name, missed, asked, bound_case)
-    value = _enough(asked, bound_case.case, good) if good else None
+    value = _sufficient(asked, bound_case.case, good) if good else None
     others = [] if good else [c for c in moved if c.name not in cures]
     ends = {c.name: _end(c, name, bound_case) for c in others}
     last = max(cures.values(), key=lambda f: f.distance or 0, default=None)
@@ -122,11 +122,11 @@ def _lever(name: str, asked: list[Condition], flipping: list[Flip], bound_case: 
     )
 
 
-def _unsolved(condition: Condition, name: str, end: End | None, bound_case: BoundCase) -> bool:
+def _unsolved(condition: Constraint, name: str, end: AtTheEnd | None, bound_case: BoundCase) -> bool:
     """Whether some value of a lever may meet a condition, and none is known: it is met at the lever's end, or all numbers that were tried are too few."""
     if end is not None:
         return end.met
-    return name == "tp" and condition.waits(bound_case.case) and None not in [_met(condition, bound_case.case, number) for number in tried(bound_case.case)]
+    return name == "tp" and condition.has_wait(bound_case.case) and None not in [_met(condition, bound_case.case, number) for number in tried(bound_case.case)]
 
 
 def tried(case: Case) -> list[int]:
@@ -135,7 +135,7 @@ def tried(case: Case) -> list[int]:
     return list(islice((n for n in range(now + 1, MOST_DEGREE) if case.permits(n)), MOST_TRIED))
 
 
-def _met(condition: Condition, case: Case, number: int) -> bool | None:
+def _met(condition: Constraint, case: Case, number: int) -> bool | None:
     """Whether a condition is met on so many devices; None where that is not known, as without links."""
     try:
         return condition.holds(case.changed({"tp": Fraction(number)}))
@@ -143,10 +143,10 @@ def _met(condition: Condition, case: Case, number: int) -> bool | None:
         return None
 
 
-def _first_that_does(name: str, missed: list[Condition], asked: list[Condition], bound_case: BoundCase) -> Flip | None:
+def _first_that_does(name: str, missed: list[Constraint], asked: list[Constraint], bound_case: BoundCase) -> Flip | None:
     """The first number of devices that were tried with which everything holds, where a wait is missed."""
     case = bound_case.case
-    waiting = next((c for c in missed if c.waits(case)), None)
+    waiting = next((c for c in missed if c.has_wait(case)), None)
     if name != "tp" or waiting is None:
         return None
     now = case.value(name)
@@ -158,25 +158,25 @@ def _first_that_does(name: str, missed: list[Condition], asked: list[Condition],
     return Flip(bound_case.result(name), waiting.name, True, number, number, last, True, (), (), wrong_now, lambda: (None, None, True), frozenset)
 
 
-def _moves(name: str, asked: list[Condition], case: Case) -> bool:
+def _moves(name: str, asked: list[Constraint], case: Case) -> bool:
     known = name in case.given or name in case.numbers or default_of(name) is not None
     return known and any(name in c.inputs(case) for c in asked)
 
 
-def _solvable(name: str, asked: list[Condition], bound_case: BoundCase) -> bool:
+def _solvable(name: str, asked: list[Constraint], bound_case: BoundCase) -> bool:
     """Whether it is known that no number of something counted does: links may not be given."""
-    return all(c.solved(name, bound_case) is not None for c in asked if _moves(name, [c], bound_case.case))
+    return all(c.solution(name, bound_case) is not None for c in asked if _moves(name, [c], bound_case.case))
 
 
 @dataclass(frozen=True)
-class End:
+class AtTheEnd:
     """A condition with a lever as far as it goes: the metric, None where the wait has no end there either, and whether it is met."""
 
     metric: Result | None
     met: bool
 
 
-def _end(condition: Condition, name: str, bound_case: BoundCase) -> End | None:
+def _end(condition: Constraint, name: str, bound_case: BoundCase) -> AtTheEnd | None:
     """A condition with a lever at its end, a share at one, anything else without end; None where it has no end, or is there."""
     if bound_case.case.theory.symbol(name).counted or (name in SHARES and bound_case.case.value(name) == 1):
         return None
@@ -186,29 +186,29 @@ def _end(condition: Condition, name: str, bound_case: BoundCase) -> End | None:
         flags = () if bound_case.fits is not None and there.value("fits") else (DOES_NOT_FIT,)
         metric = bound_case.case.theory.symbol(condition.metric)
         if not there.known(condition.metric):
-            return End(None, met)
-        return End(Result(metric, there.value(condition.metric), flags=flags if bound_case.case.theory.timed(condition.metric) else ()), met)
+            return AtTheEnd(None, met)
+        return AtTheEnd(Result(metric, there.value(condition.metric), flags=flags if bound_case.case.theory.timed(condition.metric) else ()), met)
     except NoValue:
         return None
 
 
-def together(bound_case: BoundCase) -> dict[str, Result] | None:
+def combined_change(bound_case: BoundCase) -> dict[str, Result] | None:
     """What another device has to bring where several things fail: the least of each, in turn; None where that does not do.
 
     Each missed condition is cured by the first of capacity, peak, bandwidth and price that can, with what was cured before
     it in place; the whole is then evaluated anew.
     """
     moved: dict[str, Fraction] = {}
-    for condition in conditions(bound_case):
+    for condition in constraints(bound_case):
         here = _moved(bound_case, moved)
         if condition.holds(here.case):
             continue
         cure = next((f for name in BOUGHT for f in flips(here, (name,), {condition.name}) if f.holds), None)
         if cure is None:
             return None
-        moved[cure.name] = _enough([condition], here.case, cure)
+        moved[cure.name] = _sufficient([condition], here.case, cure)
     there = _moved(bound_case, moved)
-    if not all(c.holds(there.case) for c in conditions(bound_case)):
+    if not all(c.holds(there.case) for c in constraints(bound_case)):
         return None
     return {name: Result(bound_case.case.theory.symbol(name), value) for name, value in moved.items()}
 
@@ -217,29 +217,29 @@ def _moved(bound_case: BoundCase, changes: dict[str, Fraction]) -> BoundCase:
     return bound_case.at(bound_case.case.changed(changes)) if changes else bound_case
 
 
-def _enough(asked: list[Condition], case: Case, flip: Flip) -> Fraction:
+def _sufficient(asked: list[Constraint], case: Case, flip: Flip) -> Fraction:
     """A crossing at which the conditions hold: a root of 40 digits may lie a hair short."""
     there = case.changed({flip.name: flip.value})
     return flip.value if all(c.holds(there) for c in asked) else flip.value * (1 + NUDGE if flip.up else 1 - NUDGE)
 
 
-def keeps(bound_case: BoundCase, among: Iterable[str] = LEVERS) -> tuple[Keep, ...]:
+def margins(bound_case: BoundCase, among: Iterable[str] = LEVERS) -> tuple[Margin, ...]:
     """For each lever, how far it can go until what passes now does not.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, mfu=0.5, targets={"ttft": 0.2})
-    >>> [(keep.name, keep.side, f"{float(keep.value):.4f}") for keep in keeps(study.first, ["mfu"])]
+    >>> [(keep.name, keep.side, f"{float(keep.value):.4f}") for keep in margins(study.first, ["mfu"])]
     [('mfu', 'at_least', '0.3112')]
     """
-    asked, case = conditions(bound_case), bound_case.case
+    asked, case = constraints(bound_case), bound_case.case
     if not all(c.holds(case) for c in asked):
         return ()
     tightest = sorted(asked, key=lambda c: c.share(case), reverse=True)
-    keeping = (Keep(flip) for name in among for flip in _nearest(name, tightest, bound_case))
+    keeping = (Margin(flip) for name in among for flip in _nearest(name, tightest, bound_case))
     return tuple(sorted(keeping, key=lambda keep: LEVERS.index(keep.name)))
 
 
-def _nearest(name: str, tightest: list[Condition], bound_case: BoundCase) -> Iterator[Flip]:
+def _nearest(name: str, tightest: list[Constraint], bound_case: BoundCase) -> Iterator[Flip]:
     """The nearest flips of a lever that ruin what passes, downwards and upwards.
 
     More of a lever that is no count does a metric good, or harm, all along its axis: a condition that still holds where another breaks
@@ -254,5 +254,5 @@ def _nearest(name: str, tightest: list[Condition], bound_case: BoundCase) -> Ite
         for flip in flips(bound_case, (name,), {condition.name}, waits=True):
             if flip.ruins and (flip.up not in nearest or (flip.distance or 0) < (nearest[flip.up].distance or 0)):
                 nearest[flip.up] = flip
-    waiting = [c for c in tightest if counted and c.waits(case)]
+    waiting = [c for c in tightest if counted and c.has_wait(case)]
     return (flip for flip in nearest.values() if all(c.holds(case.changed({name: flip.last})) for c in waiting))

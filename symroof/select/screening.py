@@ -15,6 +15,7 @@ import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
 from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS, under_load
+from symroof.arrays.blocks import Array
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
@@ -26,7 +27,6 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.theory.theory import Theory
 
-Array = np.ndarray[Any, Any]
 Function = Callable[..., dict[str, Array]]
 """Quantities by batch and copies, at the slow end of the efficiencies unless other numbers are asked for."""
 
@@ -34,11 +34,11 @@ VALUES = (
     "sustained_throughput", "sustained_throughput_per_device", "sustained_requests", "cost_per_mtok", "loaded_ttft", "sustained_itl", "instance_price", "fleet_price",
     "memory_bytes_per_device",
 )  # fmt: skip
-"""What configurations are compared by, beside the metrics of their targets."""
+"""What configurations are compared by, besides the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
-UNQUEUED = tuple(("sustained_itl", reading, "queue_time") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
-"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of requests that are alike, and of a mix."""
+WITHOUT_QUEUE = tuple(("sustained_itl", reading, "queue_time") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
+"""What rises with the batch: the ITL, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")
 """What memory allows, whatever the batch."""
@@ -60,18 +60,18 @@ CLOSE = 1e-9
 
 
 @dataclass(frozen=True)
-class Screened:
+class Screening:
     """What the screening says of one configuration.
 
     Attributes:
         most: the largest batch that passes; 0 where none does.
         least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
-        copies: instances that bear the arrival rate; None where their number is chosen, or no number of them does.
+        copies: instances that sustain the arrival rate; None where their number is chosen, or no number of them does.
         stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
-        shares: how much of its limit each metric takes up there, by condition, as evidence expects; over ranges of efficiencies ``slow`` and ``fast`` are
+        shares: how much of its limit each metric takes up there, by condition, as measurements predict; over ranges of efficiencies ``slow`` and ``fast`` are
             the same at their ends, over any others the most and (``fast``) the least at their corners.
-        values: quantities by batch, then name, where it is judged and at both ends of what passes, as evidence expects.
+        values: quantities by batch, then name, where it is judged and at both ends of what passes, as measurements predict.
     """
 
     most: int
@@ -89,7 +89,7 @@ class Screened:
         return self.most > 0 and self.least <= self.batch <= self.most
 
 
-class Group:
+class ConfigurationGroup:
     """Configurations whose functions are the same."""
 
     def __init__(self, cases: Sequence[BoundCase], own: bool, used: frozenset[str]) -> None:
@@ -100,7 +100,7 @@ class Group:
         self.rate = "arrival_rate" in first.given
         self.chosen_batch = own and "batch" in first.given
         self.open_copies = self.rate and "dp" not in first.given
-        self.unqueued = UNQUEUED[has_mix(cases[0].given)]
+        self.unqueued = WITHOUT_QUEUE[has_mix(cases[0].given)]
         self.ends = [{} if c.changed_case else {name: slow_first(ends, name) for name, ends in c.box.items()} for c in cases]
         self.ranged = frozenset().union(*self.ends)
         self.differing = [name for name in dict.fromkeys((*first.given, *first.numbers)) if name in SHARED & used and self._differs(name)]
@@ -175,7 +175,7 @@ class Group:
         """A number of each configuration as often as there are places for each."""
         return np.repeat(of_each, len(places) // self.size)
 
-    def results(self) -> list[Screened]:
+    def results(self) -> list[Screening]:
         highest = np.minimum(np.where(np.isnan(self.capacity), 0, self.capacity), LARGEST)
         most = last_whole(self._unqueued, highest)
         own = np.array([float(c.case.value("batch")) for c in self.cases])
@@ -203,7 +203,7 @@ class Group:
             values = {batch: {key: float(column[i]) for key, column in places[name].items() if not math.isnan(column[i])} for batch, name in batches.items()}
             found = int(copies[i]) if self.open_copies and borne[i] else None
             made.append(
-                Screened(
+                Screening(
                     int(most[i]),
                     int(least[i]),
                     found,
@@ -261,7 +261,7 @@ class Group:
         return np.asarray(np.nan_to_num(metric, nan=np.inf) <= self._for_each(self.limits[target], metric) * (1 + CLOSE))
 
     def _copies(self, batch: Array) -> Array:
-        """The least number of copies that bears the arrival rate within the targets: as many as the load asks for, more where the waits do."""
+        """The least number of copies that sustains the arrival rate within the targets: as many as the load asks for, more where the waits do."""
         batch = np.maximum(batch, 1)
         load = self.quick(batch, np.ones(self.size))[LOAD]
         copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
@@ -296,29 +296,29 @@ ARGUMENTS = SHARED | {"batch"}
 """Inputs whose numbers do not tell functions apart."""
 
 EFFICIENCIES = frozenset({*AT_PEAK, *COSTS})
-"""Ranges whose ends are screened beside what is expected; any other range is screened at its corners."""
+"""Ranges whose ends are screened in addition to the expected values; any other range is screened at its corners."""
 
 
-def screened(cases: Sequence[BoundCase], own: bool = True) -> list[Screened | None]:
-    """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are held against isolated latencies, a size is not known.
+def screen(cases: Sequence[BoundCase], own: bool = True) -> list[Screening | None]:
+    """Each configuration screened, with ``own`` at its own batch where one is chosen; None where it is not: targets are compared with isolated latencies, a size is not known.
 
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
-    >>> [result.most for result in screened(study.cases)]
+    >>> [result.most for result in screen(study.cases)]
     [104, 4]
     """
-    results: list[Screened | None] = [None] * len(cases)
+    results: list[Screening | None] = [None] * len(cases)
     for places, group in _groups(cases, own):
         for place, result in zip(places, group.results(), strict=True):
             results[place] = result
     return results
 
 
-def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list[int], Group]]:
+def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list[int], ConfigurationGroup]]:
     """Configurations under load without ranges but of efficiencies, by all that shapes their functions."""
     by_shape: dict[Any, list[int]] = {}
     relevant: dict[Any, frozenset[str]] = {}
-    number = _Numbered()
+    number = _FormulaNumbers()
     for place, bound_case in enumerate(cases):
         case = bound_case.case
         if under_load(case) and (bound_case.changed_case or bound_case.box.keys() <= EFFICIENCIES):
@@ -334,17 +334,17 @@ def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list
             moved = tuple((name, None if name in ARGUMENTS else value) for name, value in case.numbers.items())
             unpriced = not case.has(PRICE) and bool(PRICED & bound_case.targets.keys())
             by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
-    for (*_, used), alike in by_shape.items():
-        places = sorted(alike, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
+    for (*_, used), members in by_shape.items():
+        places = sorted(members, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
         if not cases[places[0]].case.known("fits"):
             continue
         try:
-            yield places, Group([cases[place] for place in places], own, used)
+            yield places, ConfigurationGroup([cases[place] for place in places], own, used)
         except InputError:
             continue  # a quantity has no value there: each is judged on its own
 
 
-class _Numbered:
+class _FormulaNumbers:
     """Formulas by number, equal ones by the same: most are the same object in many cases, and comparing exact numbers takes long."""
 
     def __init__(self) -> None:
@@ -357,6 +357,8 @@ class _Numbered:
         return self._by_object[id(tree)][0]
 
 
-def _relevant(held: Theory, formulas: Collection[str]) -> frozenset[str]:
+def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
-    return frozenset().union(*(held.ancestry(name) for name in (*VALUES, *UNQUEUED[0], *UNQUEUED[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas)))
+    return frozenset().union(
+        *(theory.ancestry(name) for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas))
+    )

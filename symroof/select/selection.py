@@ -14,24 +14,24 @@ from symroof.cases.request import request_of
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
-from symroof.select.candidates import NO_COUNTS, Counts, degrees_of, device_counts, hint, laid_out, widened
-from symroof.select.configuration import Configuration, Run, judged, targets_of
+from symroof.select.candidates import NO_COUNTS, DeviceCounts, degrees_of, device_counts, expand_layouts, widen_hint, with_candidates
+from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
 from symroof.theory.defaults import Missing
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
 
-def front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
+def pareto_front(points: Sequence[Sequence[Any]], larger: Sequence[bool]) -> tuple[int, ...]:
     """The places of the points that no other point beats: as good in every respect, and better in one.
 
-    ``larger`` says of each respect whether more of it is better. Equal points stand beside each other on the front.
+    ``larger`` says of each respect whether more of it is better. Equal points are all on the front.
 
     >>> latency_and_rate = [(20, 100), (30, 150), (40, 120), (30, 150)]
-    >>> front(latency_and_rate, larger=(False, True))
+    >>> pareto_front(latency_and_rate, larger=(False, True))
     (0, 1, 3)
 
     Raises:
-        ValueError: a point that speaks of more or fewer respects than ``larger`` does.
+        ValueError: a point with more or fewer criteria than ``larger`` does.
     """
     signed = [tuple(value if more else -value for value, more in zip(point, larger, strict=True)) for point in points]
     return tuple(i for i, point in enumerate(signed) if not any(_beats(other, point) for other in signed))
@@ -77,7 +77,7 @@ RANK = {"passes": 0, "in part": 2, "fails": 4, "unknown": 5}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
 
 UNPRICED = 3
-"""Where what passes but for a price that is not known stands among them."""
+"""The rank of what passes but for a price that is not known."""
 
 MOST_NAMED = 6
 """Devices without a price that are named; more are counted."""
@@ -100,7 +100,7 @@ class Front:
 
 
 @dataclass(frozen=True, repr=False)
-class Choice:
+class Selection:
     """The configurations of a study, judged and sorted; :func:`select` makes it.
 
     >>> choice = select(model="llama-3-8b", hardware=["l40s", "h100-sxm"], prompt=4096, batch=1, targets={"itl": "15 ms"})
@@ -170,7 +170,7 @@ class Choice:
     def hints(self) -> tuple[str, ...]:
         """How to get more from the selection: set targets where there are none, list candidates where there is one."""
         aim = () if self.targets else ("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",)
-        return (*aim, *((hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._without_price, *self._full_steps)
+        return (*aim, *((widen_hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._without_price, *self._full_steps)
 
     @property
     def _without_price(self) -> tuple[str, ...]:
@@ -184,7 +184,7 @@ class Choice:
 
     @property
     def _one_layout(self) -> tuple[str, ...]:
-        """Where copies are solved for an arrival rate and every instance is laid out alike."""
+        """Where copies are solved for an arrival rate and every instance has the same layout."""
         givens = [c.run.own.given for c in self.configurations]
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
@@ -205,12 +205,12 @@ class Choice:
         return ()
 
 
-def misses(choice: Choice) -> list[Configuration]:
+def nearest_misses(choice: Selection) -> list[Configuration]:
     """The configurations that fail a condition, the nearest miss first."""
     return [c for c in choice.configurations if c.state in ("fails", "in part") and c.run.missed]
 
 
-def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mapping[str, Any] | None = None, by: str | None = None, **case: Any) -> Choice:
+def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mapping[str, Any] | None = None, by: str | None = None, **case: Any) -> Selection:
     """Every configuration of a study against memory and its targets.
 
     Args:
@@ -233,10 +233,10 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
     """
     made = study if isinstance(study, Study) else Study(**case) if study is None else Study.load(study, request_of(origin="given", **case) if case else None)
     rest, counts = device_counts(among or {})
-    return chosen(widened(made, rest), by, counts=counts)
+    return select_from(with_candidates(made, rest), by, counts=counts)
 
 
-def chosen(study: Study, by: str | None = None, track: Track = untracked, counts: Counts = NO_COUNTS) -> Choice:
+def select_from(study: Study, by: str | None = None, track: Track = untracked, counts: DeviceCounts = NO_COUNTS) -> Selection:
     """The same of a study that has its candidates; ``counts`` are numbers of devices to lay out in every way.
 
     Raises:
@@ -245,16 +245,16 @@ def chosen(study: Study, by: str | None = None, track: Track = untracked, counts
     if by is not None and by not in ORDERS:
         raise InputError(Problem("by", f"no such order {by[:40]!r}", hint=nearest(by, ORDERS)))
     study.decide()
-    _complete(study)
+    _check_complete(study)
     listed = len(study.request.values.get("batch", ())) > 1
-    configurations = judged(laid_out(study.cases, counts), listed, track)
+    configurations = evaluate(expand_layouts(study.cases, counts), listed, track)
     order = by or _order(study, configurations)
-    ranked = sorted(configurations, key=lambda c: _place(c, order))
-    return Choice(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)))
+    ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
+    return Selection(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)))
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
-    """Cheapest first: the fleet that bears an arrival rate, those without a price last; else a million tokens where every price is known; else by what
+    """Cheapest first: the fleet that sustains an arrival rate, those without a price last; else a million tokens where every price is known; else by what
     a device gives."""
     buys = "arrival_rate" in study.first.given
     word, enough = ("fleet", any) if buys else ("cost", all)
@@ -262,7 +262,7 @@ def _order(study: Study, configurations: Sequence[Configuration]) -> str:
     return word if not priced or enough(priced) else "rate"
 
 
-def _complete(study: Study) -> None:
+def _check_complete(study: Study) -> None:
     """There is a model, a device and a load to choose for."""
     own = study.first
     missing = [
@@ -279,8 +279,8 @@ def _complete(study: Study) -> None:
         pass  # the table lists the unknown quantities of each configuration, with the reasons
 
 
-def _place(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
-    """Where a configuration stands: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
+def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
+    """The sort key of a configuration: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
     a token costs where they work all the time; what lacks a price by what a device gives; the others by the nearness of the miss."""
     if not configuration.runs:
         run = configuration.run
@@ -317,11 +317,11 @@ def _fronts(runs: tuple[Run, ...]) -> tuple[Front, ...]:
     for respects in FRONTS:
         known = [run for run in runs if all(run.rank(name) is not None for name, _ in respects)]
         points = [[run.rank(name) for name, _ in respects] for run in known]
-        on = [known[i] for i in front(points, [larger for _, larger in respects])]
+        on = [known[i] for i in pareto_front(points, [larger for _, larger in respects])]
         if known:
             first = respects[0][0]
             fronts.append(Front(respects, tuple(sorted(on, key=lambda run: run.rank(first) or 0))))
     return tuple(fronts)
 
 
-__all__ = ["BESTS", "FRONTS", "NEAREST_MISSES", "ORDERS", "TARGET_SYMBOLS", "Choice", "Front", "chosen", "misses", "select"]
+__all__ = ["BESTS", "FRONTS", "NEAREST_MISSES", "ORDERS", "TARGET_SYMBOLS", "Front", "Selection", "nearest_misses", "select", "select_from"]

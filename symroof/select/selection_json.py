@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from symroof.analysis.sensitivity import over_ranges
+from symroof.analysis.sensitivity import elasticities_over_ranges
 from symroof.analysis.tracking import Track, untracked
 from symroof.analysis.verdict import TARGET_METRICS, TargetCheck, case_warnings, metrics_of
-from symroof.cases.quantity_result import bare
+from symroof.cases.quantity_result import plain_value
 from symroof.select.configuration import Configuration, Run
-from symroof.select.required_changes import Keep, Lever, keeps, lacks, together
-from symroof.select.selection import BESTS, NEAREST_MISSES, Choice, Front, misses
+from symroof.select.required_changes import Lever, Margin, combined_change, margins, required_changes
+from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
 from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
@@ -20,23 +20,23 @@ QUANTITIES = (
 """The quantities of each run."""
 
 
-WORKED_OUT = 20
+COMPUTED = 20
 """Configurations with exact quantities, headroom and elasticities; of the others the verdict and what they are compared by."""
 
 
-def choice_json(choice: Choice, track: Track = untracked, most: int = WORKED_OUT, lacking: int = NEAREST_MISSES) -> dict[str, Any]:
-    """The whole selection, the first ``most`` configurations worked out, and what ``lacking`` of the nearest misses lack.
+def selection_json(choice: Selection, track: Track = untracked, most: int = COMPUTED, lacking: int = NEAREST_MISSES) -> dict[str, Any]:
+    """The whole selection, the first ``most`` configurations computed, and what ``lacking`` of the nearest misses lack.
 
     The form is in the docstring of :mod:`symroof.cli.select_command`.
     """
-    short = {id(c) for c in misses(choice)[:lacking]}
+    short = {id(c) for c in nearest_misses(choice)[:lacking]}
     worked_out = {id(c) for c in choice.configurations[:most]} | short
     places = {id(c): i for i, c in enumerate(choice.configurations)}
     owner = {id(run): places[id(c)] for c in choice.configurations for run in (c.run, *c.runs)}
     return {
         "schema": "symroof/select/1",
         "targets": {
-            name: {"value": bare(limit), "unit": _unit(choice, name), "metric": metrics_of(name, choice.configurations[0].run.own.case)[0]}
+            name: {"value": plain_value(limit), "unit": _unit(choice, name), "metric": metrics_of(name, choice.configurations[0].run.own.case)[0]}
             for name, limit in choice.targets.items()
         },
         "sorted_by": choice.order,
@@ -48,12 +48,12 @@ def choice_json(choice: Choice, track: Track = untracked, most: int = WORKED_OUT
     }
 
 
-def _unit(choice: Choice, name: str) -> str:
+def _unit(choice: Selection, name: str) -> str:
     return choice.configurations[0].run.bound_case.case.theory.symbol(TARGET_METRICS[name]).unit
 
 
 def configuration_json(c: Configuration, worked_out: bool = True, short: bool = True) -> dict[str, Any]:
-    """One configuration: what it is, its verdict, what it gives; worked out also its checks and what it answers to; ``short`` what it lacks."""
+    """One configuration: what it is, its verdict, what it gives; computed also its checks and its sensitivities; ``short`` what it lacks."""
     entry = {**_verdict(c), "worked_out": worked_out or not c.run.quick}
     return {**entry, **(_solved(c, short) if entry["worked_out"] else {"quantities": _compared(c.run)})}
 
@@ -85,17 +85,17 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
     """What takes exact arithmetic and solving."""
     bound_case = c.run.bound_case
     failing, passing = c.state in ("fails", "in part") and c.run.missed, c.run.passes
-    bought = together(bound_case) if failing and short else None
+    bought = combined_change(bound_case) if failing and short else None
     return {
         "checks": {check.name: check_json(check) for check in c.run.checks},
         "unknown": c.run.unknown,
         "quantities": dict(_quantities(c.run)),
         "at_largest_batch": dict(_quantities(c.largest)) if c.largest else None,
-        "lacks": [lever_json(lever) for lever in lacks(bound_case)] if failing and short else None if failing else [],
+        "lacks": [lever_json(lever) for lever in required_changes(bound_case)] if failing and short else None if failing else [],
         "together": {name: result.as_json() for name, result in bought.items()} if bought else None,
-        "keeps": [keep_json(keep) for keep in keeps(bound_case.slow_end)] if passing else [],
+        "keeps": [margin_json(keep) for keep in margins(bound_case.slow_end)] if passing else [],
         "elasticities": {metric: {by: _elasticity(c.run, metric, by) for by in ("peak_flops", "mem_bandwidth")} for metric in ("ttft", "itl", "sustained_itl")},
-        "inputs": {name: {**i.result.as_json(), "source": i.source, "defaulted": i.defaulted} for name, i in bound_case.inputs(_known(c.run), False).items()},
+        "inputs": {name: entry.as_json() for name, entry in bound_case.inputs(_known(c.run), False).items()},
         "assumptions": {s: {"value": bound_case.assumptions[s], "defaulted": bound_case.assumptions.defaulted(s)} for s in SWITCHES},
         "warnings": case_warnings(bound_case),
     }
@@ -104,7 +104,7 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
 def check_json(check: TargetCheck) -> dict[str, Any]:
     """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit."""
     share = check.slack / check.limit if check.limit else None
-    own = {"metric": check.metric.name, "limit": bare(check.limit), "met": check.met, "slack": bare(check.slack), "share": bare(share)}
+    own = {"metric": check.metric.name, "limit": plain_value(check.limit), "met": check.met, "slack": plain_value(check.slack), "share": plain_value(share)}
     return {**check.metric.as_json(), **own}
 
 
@@ -121,33 +121,33 @@ def lever_json(lever: Lever) -> dict[str, Any]:
     flip = lever.flip
     return {
         "input": lever.name,
-        "now": bare(lever.now.value),
+        "now": plain_value(lever.now.value),
         "unit": lever.now.symbol.unit,
-        "value": bare(lever.value),
+        "value": plain_value(lever.value),
         "side": None if flip is None else "at_least" if flip.up else "at_most",
-        **({"low": bare(flip.low), "high": bare(flip.high)} if flip and flip.low is not None else {}),
-        "cures": {name: bare(cure.value) for name, cure in lever.cures},
+        **({"low": plain_value(flip.low), "high": plain_value(flip.high)} if flip and flip.low is not None else {}),
+        "cures": {name: plain_value(cure.value) for name, cure in lever.cures},
         "stuck": {name: {**best.as_json(), "metric": best.name} if best else None for name, best in lever.stuck},
         "unsolved": list(lever.unsolved),
         "breaks": list(lever.breaks),
     }
 
 
-def keep_json(keep: Keep) -> dict[str, Any]:
+def margin_json(keep: Margin) -> dict[str, Any]:
     """One input of a passing configuration: the last value that passes, and the condition that breaks behind it."""
     return {
         "input": keep.name,
-        "now": bare(keep.flip.now.value),
+        "now": plain_value(keep.flip.now.value),
         "unit": keep.flip.now.symbol.unit,
-        "value": bare(keep.value),
+        "value": plain_value(keep.value),
         "side": keep.side,
         "breaks": keep.flip.condition,
     }
 
 
 def _elasticity(run: Run, metric: str, by: str) -> Any:
-    span = over_ranges(run.bound_case, metric, (by,)).get(by)
-    return bare(span[0]) if span else None
+    span = elasticities_over_ranges(run.bound_case, metric, (by,)).get(by)
+    return plain_value(span[0]) if span else None
 
 
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:

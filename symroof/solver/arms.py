@@ -27,7 +27,7 @@ def _deepest(tree: Tree, moving: frozenset[str]) -> Call | None:
 
 
 def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
-    """Where to compare the arms: at once, or at both ends of the sum they stand under."""
+    """Where to compare the arms: at once, or at both ends of the sum that contains them."""
     outer = next((outer for outer in sums(tree) if outer.index in names(node) and node in parts(outer.body)), None)
     return [{outer.index: outer.first}, {outer.index: outer.last}] if outer else [{}]
 
@@ -54,13 +54,13 @@ def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fr
     return node.args[winners.pop()]
 
 
-def settled(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
+def winning_arms(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
     """The tree with every maximum that the unknown moves replaced by the arm that wins by value.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
     >>> values = {"3*x": Fraction(6), "y": Fraction(5)}
-    >>> text(settled(parse("max(3*x, y) + z"), "x", lambda arm: values[text(arm)]))
+    >>> text(winning_arms(parse("max(3*x, y) + z"), "x", lambda arm: values[text(arm)]))
     '3*x + z'
     """
     while (node := innermost(tree, x)) is not None:

@@ -22,14 +22,14 @@ CLOSE = Fraction(1, 10**25)
 
 
 @dataclass
-class Walk:
-    """The walk along one unknown's axis; with ``bare`` its branches are places alone, without closed forms and conditions."""
+class AxisWalk:
+    """The walk along one unknown's axis; with ``roots_only`` its branches are places alone, without closed forms and conditions."""
 
     x: str
     evaluate: Evaluate
     low: Fraction = Fraction(0)
     high: Fraction | None = None
-    bare: bool = False
+    roots_only: bool = False
     _numbers: dict[Tree, Fraction] = field(default_factory=dict)
     _quotients: dict[Tree, tuple[Polynomial, Polynomial]] = field(default_factory=dict)
 
@@ -80,11 +80,11 @@ class Walk:
 
     def _edge_branch(self, region: Region) -> Branch:
         """The crossing at a region's beginning: in closed form, where the arms that change there meet in one."""
-        edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.bare else None
+        edge = Region(self.low, self.high, region.edge) if region.edge is not None and not self.roots_only else None
         for branch in self.region_branches(edge) if edge else ():
             if branch.value is not None and _same(branch.value, region.low):
-                held = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
-                return replace(branch, conditions=(*branch.conditions, *held), value=region.low)
+                arm_conditions = tuple(Condition(tree, self._holds(tree, region.low)) for tree in region.conditions)
+                return replace(branch, conditions=(*branch.conditions, *arm_conditions), value=region.low)
         return Branch(None, (), region.low)
 
     def _sign_at(self, region: Region, point: Fraction) -> int:
@@ -107,9 +107,9 @@ class Walk:
             part = Region(low, high, region.tree)
             wins = self._winner(node, sides, part)
             losers = [arm for arm in node.args if arm != wins]
-            held = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
+            arm_conditions = tuple(beats(node, substitute(wins, end), substitute(loser, end)) for loser in losers for end in sides)
             edge = edges.get(low, region.edge)
-            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *held), edge))
+            yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *arm_conditions), edge))
 
     def _winner(self, node: Call, sides: list[dict[str, Tree]], part: Region) -> Tree:
         """The arm that wins by its value inside a region: on either side of the middle where a pole lies just there.
@@ -123,7 +123,7 @@ class Walk:
         return winner(node, sides, partial(self._at, x=part.between(part.inside, part.high)))
 
     def _between_poles(self, region: Region) -> Iterator[Region]:
-        """A region cut where the denominator vanishes: the sides do not meet there, they fly apart."""
+        """A region cut where the denominator vanishes: the sides do not meet there, they diverge."""
         poles = positive_roots(self._coefficients(self._quotient(region.tree)[1]), region.low, region.high)
         for i, (low, high) in enumerate(zip([region.low, *poles], [*poles, region.high], strict=True)):
             yield replace(region, low=low, high=high, after_pole=i > 0)
@@ -149,13 +149,13 @@ class Walk:
             return []
         roots = [root for root in positive_roots(numbers, region.low, region.high) if value(under, root)]
         roots = sorted({*roots, *(end for end in self._own_ends(region) if value(numbers, end) == 0 and value(under, end))})
-        if self.bare:
+        if self.roots_only:
             return [Branch(None, (), root) for root in roots]
         if max(over) - min(over) > 2:
             return [self._branch(None, region, root, root) for root in roots]
         branches = []
         for form in closed_forms(over, lambda tree: sign(self._number(tree))):
-            candidate = self._candidate(form.whole(form.spoken))
+            candidate = self._candidate(form.expand(form.abbreviated))
             root = next((r for r in roots if candidate is not None and _same(r, candidate)), None)
             branches.append(self._branch(form, region, root, root or candidate))
         return branches
@@ -173,11 +173,11 @@ class Walk:
             conditions += [Condition(tree, self._holds(tree, point)) for tree in (*region.conditions, *inside)]
         if form is None:
             return Branch(None, tuple(conditions), root)
-        return Branch(form.whole(form.spoken), tuple(conditions), root, form.spoken, form.named)
+        return Branch(form.expand(form.abbreviated), tuple(conditions), root, form.abbreviated, form.named)
 
-    def _condition(self, form: Form, spoken: Compare) -> Condition:
-        whole = Compare(spoken.operator, form.whole(spoken.left), form.whole(spoken.right))
-        return Condition(whole, self._holds(whole, None), spoken)
+    def _condition(self, form: Form, abbreviated: Compare) -> Condition:
+        whole = Compare(abbreviated.operator, form.expand(abbreviated.left), form.expand(abbreviated.right))
+        return Condition(whole, self._holds(whole, None), abbreviated)
 
     def _candidate(self, form: Tree) -> Fraction | None:
         """Where a closed form would put the crossing, if anywhere on the axis."""

@@ -20,10 +20,10 @@ GAIN, SECANTS = Fraction(1, 10**4), 4
 SECTIONS = 128
 """Parts of a bracket that are looked at together, roughly."""
 ROUGHLY = Fraction(1, 10**11)
-"""How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be worked out exactly."""
+"""How narrow rough values make a bracket, as a share of the crossing: nearer to a jump they have to be computed exactly."""
 
 
-def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:
+def narrow(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, Fraction], before: int, whole: bool) -> Fraction | None:
     """The crossing between two points, which rough values put in a bracket; of whole numbers the first beyond it. None where floats misled.
 
     A secant meets a straight line exactly, and comes so near to a smooth crossing that another point just beyond closes the bracket.
@@ -32,7 +32,7 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
     low, high = bracket
     below, above = gap(low), gap(high)
     if below is None or above is None or below * above >= 0:
-        return halved(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
+        return halve(gap, start, end, before, whole) if not _same_side(gap(start), gap(end)) else None
     side, straight, plain = 0, True, False
     points: Iterator[Fraction] = iter(())
     widths: list[Fraction] = []
@@ -50,14 +50,14 @@ def narrowed(gap: Gap, start: Fraction, end: Fraction, bracket: tuple[Fraction, 
             middle = Fraction((low + high) // 2) if whole else (low + high) / 2
         here = gap(middle)
         if here is None or here == 0:
-            return middle if here == 0 and not whole else halved(gap, low, middle, before, whole)
+            return middle if here == 0 and not whole else halve(gap, low, middle, before, whole)
         moved = 1 if sign(here) == before else -1
-        halve = straight or moved == side  # an end that stands still has its value halved: the next point lies just beyond the crossing
+        damped = straight or moved == side  # the value of an end that does not move is halved: the next point lies just beyond the crossing
         if moved == 1:
-            low, below, above = middle, here, above / 2 if halve else above
+            low, below, above = middle, here, above / 2 if damped else above
         else:
-            high, above, below = middle, here, below / 2 if halve else below
-        side, straight = moved, not halve
+            high, above, below = middle, here, below / 2 if damped else below
+        side, straight = moved, not damped
     return high
 
 
@@ -67,7 +67,7 @@ def _enough(gap: Gap, turn: int) -> Fraction:
 
 
 def _plain_numbers(low: Fraction, high: Fraction) -> Iterator[Fraction]:
-    """Where most jumps lie: at plain numbers; and what lies right beside them."""
+    """Where most jumps lie: at plain numbers; and what lies just next to them."""
     plain = ((low + high) / 2).limit_denominator(10**6)
     return (point for point in (plain, plain * (1 + DIGITS / 2), plain * (1 - DIGITS / 2)) if low < point < high)
 
@@ -77,7 +77,7 @@ def _same_side(first: Fraction | None, second: Fraction | None) -> bool:
     return first is not None and second is not None and first * second > 0
 
 
-def sectioned(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Search[tuple[Fraction, Fraction]]:
+def narrow_roughly(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Search[tuple[Fraction, Fraction]]:
     """A bracket made as narrow as rough values can."""
     while gap.floats and high - low > ROUGHLY * high and (points := _inside(low, high, whole)):
         values = yield points
@@ -97,7 +97,7 @@ def _inside(low: Fraction, high: Fraction, whole: bool) -> list[float]:
     return sorted({point for x in points if (point := float(math.floor(x)) if whole else x) > start})
 
 
-def halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
+def halve(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) -> Fraction:
     """The crossing in a bracket in which there is no value at some points: they count as beyond it."""
 
     def beyond(point: Fraction) -> bool:
@@ -109,16 +109,16 @@ def halved(gap: Gap, low: Fraction, high: Fraction, before: int, whole: bool) ->
             return high
         return Fraction((low + high) // 2) if whole else ((low + high) / 2).limit_denominator(10**36)
 
-    return halfway(beyond, low, high, TURNS, middle)[1]
+    return bisect(beyond, low, high, TURNS, middle)[1]
 
 
-def halfway(
+def bisect(
     beyond: Callable[[Number], bool | None], low: Number, high: Number, turns: int, middle: Callable[[Number, Number], Number] | None = None
 ) -> tuple[Number, Number]:
     """The last two points between which something changes over, from two where it does, in whichever order: halved so many times, or until no
     point lies between them. Where ``beyond`` says None of a point, that is it.
 
-    >>> halfway(lambda x: x * x > 2, 1.0, 2.0, 60)[0] ** 2
+    >>> bisect(lambda x: x * x > 2, 1.0, 2.0, 60)[0] ** 2
     1.9999999999999996
     """
     for _ in range(turns):

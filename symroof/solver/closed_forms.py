@@ -19,11 +19,11 @@ LONGEST_INLINE = 20
 class Form:
     """A root in closed form with the conditions of its existence, in coefficients that may have names."""
 
-    spoken: Tree
+    abbreviated: Tree
     conditions: tuple[Compare, ...]
     named: tuple[tuple[str, Tree], ...] = ()
 
-    def whole(self, tree: Tree) -> Tree:
+    def expand(self, tree: Tree) -> Tree:
         """A tree of this form with the coefficients written out."""
         return substitute(tree, dict(self.named)) if self.named else tree
 
@@ -72,7 +72,7 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
         return [_linear(p[1], p[0], sign)]
     if set(p) == {0, 2}:
         inside = _linear(p[2], p[0], sign)
-        return [Form(build.call("sqrt", inside.spoken), inside.conditions)]
+        return [Form(build.call("sqrt", inside.abbreviated), inside.conditions)]
     if set(p) == {0, 1, 2}:
         return _quadratic(p, sign)
     return []
@@ -101,13 +101,13 @@ def _quadratic(p: Polynomial, sign: Sign) -> list[Form]:
         p = {power: build.negated(coefficient) for power, coefficient in p.items()}
     long = sum(1 for coefficient in p.values() for _ in walk(coefficient)) > LONGEST_INLINE
     named = tuple((COEFFICIENTS[power], p[power]) for power in sorted(p, reverse=True)) if long else ()
-    spoken: Polynomial = {power: Name(COEFFICIENTS[power]) for power in p} if long else p
-    return [Form(form, conditions, named) for form, conditions in _roots(p, spoken, sign)]
+    abbreviated: Polynomial = {power: Name(COEFFICIENTS[power]) for power in p} if long else p
+    return [Form(form, conditions, named) for form, conditions in _roots(p, abbreviated, sign)]
 
 
-def _roots(p: Polynomial, spoken: Polynomial, sign: Sign) -> list[tuple[Tree, tuple[Compare, ...]]]:
+def _roots(p: Polynomial, abbreviated: Polynomial, sign: Sign) -> list[tuple[Tree, tuple[Compare, ...]]]:
     """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
-    two, (a, b, c) = build.number(2), (spoken[2], spoken[1], spoken[0])
+    two, (a, b, c) = build.number(2), (abbreviated[2], abbreviated[1], abbreviated[0])
     inside = build.sub(build.power(b, two), build.mul(build.number(4), a, c))
     root, minus_b = build.call("sqrt", inside), build.negated(b)
     twice_a, twice_c = build.mul(two, a), build.mul(two, c)

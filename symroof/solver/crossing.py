@@ -1,6 +1,6 @@
 """The solver: closed forms where there are any, else a scan along the axis, and which of the two it was.
 
-Where the unknown stands inside one rounding, root or exponent, ``a*ceil(x/b) = c``, the equation is solved for ``ceil(x/b)``
+Where the unknown is inside one rounding, root or exponent, ``a*ceil(x/b) = c``, the equation is solved for ``ceil(x/b)``
 as for any name; the answer is then taken through the inverse.
 """
 
@@ -11,7 +11,7 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, parts
-from symroof.solver.axis_walk import Walk
+from symroof.solver.axis_walk import AxisWalk
 from symroof.solver.joint_search import Rough
 from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing, Evaluate, Region
@@ -49,17 +49,17 @@ def crossing(
     ('crosses', 'closed_form', (Fraction(64, 1),))
     """
     try:
-        return exact(difference, Walk(x, evaluate, low, high))
+        return exact(difference, AxisWalk(x, evaluate, low, high))
     except NotRational as error:
         return replace(scan(difference, x, along or evaluate, low, high, rough), because=str(error))
 
 
-def opaque(tree: Tree, x: str) -> Tree | None:
+def hiding_node(tree: Tree, x: str) -> Tree | None:
     """The one node that hides the unknown from polynomials, where all of the unknown is inside it and its like.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(opaque(parse("a*ceil(x/b) + c*ceil(x/b) - d"), "x")), opaque(parse("x*sqrt(x)"), "x")
+    >>> text(hiding_node(parse("a*ceil(x/b) + c*ceil(x/b) - d"), "x")), hiding_node(parse("x*sqrt(x)"), "x")
     ('ceil(x/b)', None)
     """
     hiding = {node for node in parts(tree) if _hides(node, x)}
@@ -71,7 +71,7 @@ def opaque(tree: Tree, x: str) -> Tree | None:
 
 def hidden_exponent(tree: Tree, x: str) -> Pow | None:
     """The one power whose exponent holds all of the unknown."""
-    node = opaque(tree, x)
+    node = hiding_node(tree, x)
     return node if isinstance(node, Pow) else None
 
 
@@ -89,24 +89,24 @@ def whole_name(x: str) -> str:
     return f"({x})"
 
 
-def exact(difference: Tree, along: Walk) -> Crossing:
-    """Every zero of a difference in closed form, as deep as roundings, roots and exponents stand in each other.
+def exact(difference: Tree, along: AxisWalk) -> Crossing:
+    """Every zero of a difference in closed form, as deep as roundings, roots and exponents are nested.
 
     Raises:
-        NotRational: the unknown also stands outside the one that hides it, or it cannot be undone.
+        NotRational: the unknown also occurs outside the one that hides it, or it cannot be undone.
     """
     try:
         return along.solve(difference)
     except NotRational:
-        node = opaque(difference, along.x)
+        node = hiding_node(difference, along.x)
         if node is None:
             raise
         return _undone(difference, node, along)
 
 
-def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
+def _undone(difference: Tree, node: Tree, along: AxisWalk) -> Crossing:
     inner = replaced(difference, node, Name(whole_name(along.x)))
-    outer = exact(inner, Walk(whole_name(along.x), along.evaluate))
+    outer = exact(inner, AxisWalk(whole_name(along.x), along.evaluate))
     holding = [branch for branch in outer.branches if branch.holds]
     if any(branch.closed_form is None for branch in holding):
         raise NotRational("no closed form of what is rounded")
@@ -120,14 +120,14 @@ def _undone(difference: Tree, node: Tree, along: Walk) -> Crossing:
     return Crossing({1: "lhs_above", -1: "lhs_below", 0: "identical"}[side], CLOSED, tuple(branches), domain=along.domain)
 
 
-def _zero_at_zero(inner: Tree, along: Walk) -> bool:
+def _zero_at_zero(inner: Tree, along: AxisWalk) -> bool:
     try:
         return along.evaluate(inner, {whole_name(along.x): ZERO.value}) == 0
     except NoValue:
         return False
 
 
-def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
+def _back(branch: Branch, node: Tree, along: AxisWalk) -> list[Branch]:
     """The branches in the unknown of one branch in the node's value."""
     form, value = branch.closed_form, branch.value
     branches: list[Branch] = []
@@ -136,7 +136,7 @@ def _back(branch: Branch, node: Tree, along: Walk) -> list[Branch]:
     for inner in _inner_values(node, form, value):
         try:
             answer = exact(build.sub(_argument(node), inner), along)
-        except NoValue:  # a logarithm of what no power comes to
+        except NoValue:  # a logarithm of what no power equals
             continue
         for own in answer.branches:
             if own.closed_form is not None:

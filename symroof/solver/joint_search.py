@@ -24,7 +24,7 @@ Search: TypeAlias = Generator[Points, Sequence[float], T]
 """A part of a search: it asks for the difference at points, and is sent what :data:`Rough` gives."""
 
 
-def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
+def search_together(searches: Iterable[Search[T]]) -> Search[list[T]]:
     """Several searches as one: what they ask for in the same turn is looked at together."""
     running = list(searches)
     results: dict[int, T] = {}
@@ -47,7 +47,7 @@ def together(searches: Iterable[Search[T]]) -> Search[list[T]]:
     return [results[i] for i in range(len(running))]
 
 
-def answered(search: Search[T], rough: Rough | None) -> T:
+def run_search(search: Search[T], rough: Rough | None) -> T:
     """The result of a search; without rough values it is sent that floats show nothing."""
     sent: Any = None
     while True:
@@ -64,7 +64,7 @@ class Gap:
 
     Attributes:
         floats: whether rough values are to be had.
-        thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie beside one with a value;
+        thorough: whether, of a stretch of points at which floats show nothing, all are looked at exactly that lie next to one with a value;
             else one in :data:`STRIDE` is, and all between two that differ. A jump that is at no plain number is narrowed down to
             :data:`DIGITS` of it; else to :data:`FEWER_DIGITS`.
     """

@@ -29,7 +29,7 @@ class Leading:
 
     Attributes:
         whole: whether that term is all there is, so that nothing was left out.
-        conditions: what makes the arms win that it stands on, where signs alone do not tell.
+        conditions: what makes its arms win, where signs alone do not tell.
     """
 
     coefficient: Tree
@@ -99,7 +99,7 @@ def leading_terms(tree: Tree, x: str, to: End, sign: Known, held: tuple[Compare,
     c*x while c >= a
 
     Raises:
-        NotRational: the unknown is rounded or stands in an exponent, or a sum holds steps on different arms.
+        NotRational: the unknown is rounded or is in an exponent, or a sum holds steps on different arms.
     """
     node = innermost(tree, x)
     if node is None:

@@ -24,11 +24,11 @@ MOST_NODES = 100_000
 
 
 class NotRational(ArithmeticError):
-    """The formula is no quotient of polynomials in the unknown: it is rounded, or stands in an exponent."""
+    """The formula is no quotient of polynomials in the unknown: it is rounded, or is in an exponent."""
 
 
-CHOSEN = "which of two formulas holds turns on the unknown"
-"""The unknown stands under ``of_largest``."""
+CHOSEN = "which of two formulas holds depends on the unknown"
+"""The unknown is under ``of_largest``."""
 
 
 @lru_cache(maxsize=8192)
@@ -67,7 +67,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
                 return _summed(body, index, first, last, x)
         case Call(function, _):
             raise NotRational(CHOSEN if function == "of_largest" else f"the unknown is an argument of {function}()")
-    raise NotRational("the unknown stands in an exponent")
+    raise NotRational("the unknown is in an exponent")
 
 
 def _fraction(tree: Tree) -> tuple[Tree, Tree]:
@@ -85,7 +85,7 @@ def _summed(body: Tree, index: str, first: Tree, last: Tree, x: str) -> tuple[Po
     """A sum whose number of terms ``x`` does not move, power by power: its coefficients are sums that need no closed form.
 
     Raises:
-        NotRational: the terms stand over denominators that ``x`` moves.
+        NotRational: the terms have denominators that ``x`` moves.
     """
     over, under = rational(body, x)
     if set(under) != {0}:
@@ -127,7 +127,7 @@ def scaled(p: Polynomial, factor: Tree) -> Polynomial:
 
 
 def _collected(terms: Iterable[tuple[int, Tree]]) -> Polynomial:
-    """The polynomial of some terms, powers whose coefficients come to zero left out."""
+    """The polynomial of some terms, powers whose coefficients are zero left out."""
     by_power: dict[int, list[Tree]] = {}
     for power, coefficient in terms:
         by_power.setdefault(power, []).append(coefficient)

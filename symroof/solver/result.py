@@ -16,12 +16,12 @@ CLOSED, NUMERIC = "closed_form", "numeric"
 class Condition:
     """A condition for a closed form to be the answer, and whether it holds.
 
-    ``spoken`` is the same in the coefficients that the closed form gives names to.
+    ``abbreviated`` is the same in the coefficients that the closed form gives names to.
     """
 
     tree: Compare
     holds: bool | None
-    spoken: Compare | None = None
+    abbreviated: Compare | None = None
 
 
 @dataclass(frozen=True)
@@ -30,14 +30,14 @@ class Branch:
 
     Attributes:
         closed_form: the whole formula; None where there is none of readable size.
-        spoken: the same in named coefficients, where it is long.
+        abbreviated: the same in named coefficients, where it is long.
         named: the formulas of those coefficients.
     """
 
     closed_form: Tree | None
     conditions: tuple[Condition, ...]
     value: Fraction | None = None
-    spoken: Tree | None = None
+    abbreviated: Tree | None = None
     named: tuple[tuple[str, Tree], ...] = ()
 
     @property
@@ -47,7 +47,7 @@ class Branch:
     @property
     def shown(self) -> Tree | None:
         """The formula as people read it."""
-        return self.spoken or self.closed_form
+        return self.abbreviated or self.closed_form
 
 
 @dataclass(frozen=True)

@@ -68,7 +68,7 @@ def _isolated(p: Numbers) -> list[Fraction]:
         if value(p, a) == 0:
             roots.append(a)
         if value(p, a) * value(p, b) < 0:
-            roots.append(bisect(p, a, b))
+            roots.append(bracketed_root(p, a, b))
     return roots
 
 
@@ -125,15 +125,15 @@ def _newton(p: Numbers, x: Fraction) -> Fraction:
 
 def _between(low: Fraction, high: Fraction) -> Fraction:
     """Midway between two ends; by their powers of two while those are far apart, of which a bound of roots may have hundreds."""
-    apart = _bits(high) - _bits(low)
-    return low * 2 ** (apart // 2) if low and apart > 2 else short((low + high) / 2)
+    bits_between = _bits(high) - _bits(low)
+    return low * 2 ** (bits_between // 2) if low and bits_between > 2 else short((low + high) / 2)
 
 
 def _bits(x: Fraction) -> int:
     return x.numerator.bit_length() - x.denominator.bit_length()
 
 
-def bisect(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
+def bracketed_root(p: Numbers, low: Fraction, high: Fraction) -> Fraction:
     """A root between two points of different sign: halved until Newton's steps lead into the bracket, and back where they do not."""
     below = _falls_below(p)
     rising, newton = below(low), NARROW

@@ -13,8 +13,8 @@ from typing import Any
 
 from symroof.formula.evaluate import NoValue, written
 from symroof.formula.tree import Tree, mentions, sums
-from symroof.solver.bracket import DIGITS, halved, narrowed, sectioned
-from symroof.solver.joint_search import Gap, Rough, Search, Value, answered, together
+from symroof.solver.bracket import DIGITS, halve, narrow, narrow_roughly
+from symroof.solver.joint_search import Gap, Rough, Search, Value, run_search, search_together
 from symroof.solver.result import NUMERIC, Crossing
 from symroof.solver.roots import sign
 
@@ -37,7 +37,7 @@ def grid(low: Fraction, high: Fraction | None, whole: bool) -> tuple[Fraction, .
 
 
 @dataclass(frozen=True)
-class Axis:
+class ScanAxis:
     """The points at which every search of an axis begins, in order.
 
     Attributes:
@@ -51,15 +51,15 @@ class Axis:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(low: Fraction, high: Fraction | None, whole: bool, between: bool) -> Axis:
+    def of(low: Fraction, high: Fraction | None, whole: bool, between: bool) -> ScanAxis:
         """The grid; ``between`` adds the first whole numbers that are not on it."""
         on_grid = set(grid(low, high, whole))
         numbers = range(max(math.ceil(low), 1), math.floor(min(high or EVERY, EVERY)) + 1) if between else ()
         points = tuple(sorted(on_grid.union(map(Fraction, numbers))))
-        return Axis(points, tuple(map(float, points)), tuple(i for i, point in enumerate(points) if point in on_grid))
+        return ScanAxis(points, tuple(map(float, points)), tuple(i for i, point in enumerate(points) if point in on_grid))
 
 
-def with_more(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
+def merge_points(points: list[tuple[Fraction, Any]], others: list[tuple[Fraction, Any]]) -> list[tuple[Fraction, Any]]:
     """Points in order with a few others among them."""
     merged = list(points)
     for other in others:
@@ -105,10 +105,10 @@ def scan(
         NotGiven: a name in it has none.
     """
     gap = Gap(lambda point: evaluate(difference, {x: point}), rough is not None)
-    return answered(crossings(gap, low, high, counts_terms(difference, x)), rough)
+    return run_search(crossings(gap, low, high, bounds_a_sum(difference, x)), rough)
 
 
-def counts_terms(difference: Tree, x: str) -> bool:
+def bounds_a_sum(difference: Tree, x: str) -> bool:
     """Whether the unknown bounds a sum."""
     return any(mentions(node.first, x) or mentions(node.last, x) for node in sums(difference))
 
@@ -119,37 +119,37 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     Raises:
         NoValue, NotGiven: as :func:`scan`.
     """
-    axis = Axis.of(low, high, whole, between=whole and gap.floats)
-    everywhere = _settled(gap, axis, (yield axis.floats))
+    axis = ScanAxis.of(low, high, whole, between=whole and gap.floats)
+    everywhere = _grid_values(gap, axis, (yield axis.floats))
     last = yield from _last_values(gap, everywhere, whole)
-    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in with_more(everywhere, last) if g is not None]
+    points: list[tuple[Fraction, Value]] = [(point, g) for point, g in merge_points(everywhere, last) if g is not None]
     if not points:
         raise NoValue("the equation has no value anywhere on the axis")
     searched = (points[0][0], points[-1][0])
     if all(g == 0 for _, g in points):
         return Crossing("identical", NUMERIC, domain=(low, high), searched=searched)
     if not whole:
-        points = with_more(points, (yield from dips(gap, points)))
+        points = merge_points(points, (yield from dips(gap, points)))
     values: list[Fraction] = [points[0][0]] if points[0][1] == 0 else []
     poles: list[Fraction] = []
     if whole and low == 0:
         values += _below_one(gap, points[0][0])
-    steps = list(pairwise(with_more(points, _beside_zeros(gap, points, whole))))
+    steps = list(pairwise(merge_points(points, _next_to_zeros(gap, points, whole))))
     changes = [(a, b, sign(before), max(abs(before), abs(after))) for (a, before), (b, after) in steps if before < 0 < after or after < 0 < before]
-    brackets = yield from together(sectioned(gap, a, b, side, whole) for a, b, side, _ in changes)
+    brackets = yield from search_together(narrow_roughly(gap, a, b, side, whole) for a, b, side, _ in changes)
     for (a, b, side, around), bracket in zip(changes, brackets, strict=True):
-        root = narrowed(gap, a, b, bracket, side, whole)
+        root = narrow(gap, a, b, bracket, side, whole)
         if root is not None:
             (values if whole or not _pole(gap, root, around) else poles).append(root)
     values = sorted([*values, *(b for _, (b, after) in steps if after == 0)])
     if values:
-        return Crossing("crosses", NUMERIC, (), tuple(_apart(gap, points, values, whole)), (low, high), searched=searched)
+        return Crossing("crosses", NUMERIC, (), tuple(_crossings_and_ends(gap, points, values, whole)), (low, high), searched=searched)
     if poles:  # the sides change over there without meeting: the verdict holds for the axis up to the first
         high, searched = poles[0], (searched[0], max(point for point, _ in points if point < poles[0]))
     return Crossing("lhs_above" if points[0][1] > 0 else "lhs_below", NUMERIC, domain=(low, high), searched=searched)
 
 
-def _settled(gap: Gap, axis: Axis, values: Sequence[float]) -> list[tuple[Fraction, Value | None]]:
+def _grid_values(gap: Gap, axis: ScanAxis, values: Sequence[float]) -> list[tuple[Fraction, Value | None]]:
     """The points with their values, on the grid exact where floats show nothing."""
     known: dict[int, Value | None] = {i: value for i, value in enumerate(values) if value == value}
     runs = [list(run) for undecided, run in groupby(axis.grid, key=lambda i: i not in known) if undecided]
@@ -170,9 +170,9 @@ def _side(value: Value | None) -> int | None:
 
 
 def _last_values(gap: Gap, points: list[tuple[Fraction, Value | None]], whole: bool) -> Search[list[tuple[Fraction, Value]]]:
-    """The last points with a value beside those without one: a queue grows beyond every limit before it has no steady state."""
+    """The last points with a value next to those without one: a queue grows beyond every limit before it has no steady state."""
     edges = [(a, b) if after is None else (b, a) for (a, before), (b, after) in pairwise(points) if (before is None) != (after is None)]
-    last = yield from together(_last_value(gap, inside, outside, whole) for inside, outside in edges)
+    last = yield from search_together(_last_value(gap, inside, outside, whole) for inside, outside in edges)
     return [each for each in last if each is not None]
 
 
@@ -193,8 +193,8 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
     return last
 
 
-def _beside_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -> list[tuple[Fraction, Value]]:
-    """Points right beside those where the sides meet: within the same step they may meet again."""
+def _next_to_zeros(gap: Gap, points: list[tuple[Fraction, Value]], whole: bool) -> list[tuple[Fraction, Value]]:
+    """Points just next to those where the sides meet: within the same step they may meet again."""
     if all(g for _, g in points):
         return []
     near = []
@@ -216,7 +216,7 @@ def _below_one(gap: Gap, first: Fraction) -> list[Fraction]:
     return [none / (none - one)] if one is not None and none * one < 0 else []
 
 
-def _apart(gap: Gap, points: list[tuple[Fraction, Value]], values: list[Fraction], whole: bool) -> list[Fraction]:
+def _crossings_and_ends(gap: Gap, points: list[tuple[Fraction, Value]], values: list[Fraction], whole: bool) -> list[Fraction]:
     """The crossings; of a stretch where the sides are the same, its ends: where these are the ends of the axis, only whole numbers count."""
     runs = [list(run) for _, run in groupby(points, key=lambda point: point[1] == 0)]
     same: set[Fraction] = set()
@@ -228,11 +228,11 @@ def _apart(gap: Gap, points: list[tuple[Fraction, Value]], values: list[Fraction
         same.update(point for point, _ in run)
         if i > 0:
             before, size = runs[i - 1][-1]
-            ends.append(_end(halved(gap, before, first, sign(size), whole)))
+            ends.append(_end(halve(gap, before, first, sign(size), whole)))
         elif whole:
             ends.append(first)
         if i + 1 < len(runs):
-            end = halved(gap, last, runs[i + 1][0][0], 0, whole)
+            end = halve(gap, last, runs[i + 1][0][0], 0, whole)
             ends.append(end - 1 if whole else _end(end))
         elif whole:
             ends.append(last)
@@ -252,7 +252,7 @@ def dips(gap: Gap, points: list[tuple[Fraction, Value]]) -> Search[list[tuple[Fr
         for (a, before), (_, here), (c, after) in zip(points, points[1:], points[2:], strict=False)
         if sign(before) == sign(here) == sign(after) != 0 and abs(here) <= min(abs(before), abs(after)) and abs(here) < max(abs(before), abs(after))
     ]
-    return [point for point in (yield from together(near)) if point is not None]
+    return [point for point in (yield from search_together(near)) if point is not None]
 
 
 def _least(gap: Gap, low: Fraction, high: Fraction, side: int) -> Search[tuple[Fraction, Value] | None]:
@@ -276,7 +276,7 @@ def _rise(points: list[Fraction]) -> bool:
 
 
 def _pole(gap: Gap, point: Fraction, around: Value) -> bool:
-    """Whether the sides change over because a denominator passes zero there: they do not meet, they fly apart."""
+    """Whether the sides change over because a denominator passes zero there: they do not meet, they diverge."""
     near = False
     for side in (point * (1 - NEAR), point * (1 + NEAR)):
         value = gap(side)

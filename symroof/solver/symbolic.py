@@ -19,30 +19,30 @@ from symroof.solver.rational import NotRational, Polynomial, factored, rational,
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
 
-def apart(tree: Tree, signed: Iterable[str]) -> Tree:
+def split_signs(tree: Tree, signed: Iterable[str]) -> Tree:
     """A formula in which each signed name is how far it lies above zero, less how far below."""
     return substitute(tree, {name: build.sub(Name(_above(name)), Name(_below(name))) for name in signed})
 
 
-def together(tree: Tree, signed: Iterable[str]) -> Tree:
+def join_signs(tree: Tree, signed: Iterable[str]) -> Tree:
     """The same in the names again: what holds for every two numbers holds for the name and zero."""
     return substitute(tree, {part: whole for name in signed for part, whole in ((_above(name), Name(name)), (_below(name), ZERO))})
 
 
-def crossing_together(crossing: Crossing, signed: Iterable[str]) -> Crossing:
+def join_signs_of_crossing(crossing: Crossing, signed: Iterable[str]) -> Crossing:
     """A crossing without numbers in the names again."""
     signed = tuple(signed)
 
     def relation(tree: Compare) -> Compare:
-        return Compare(tree.operator, together(tree.left, signed), together(tree.right, signed))
+        return Compare(tree.operator, join_signs(tree.left, signed), join_signs(tree.right, signed))
 
     def condition(each: Condition) -> Condition:
-        return replace(each, tree=relation(each.tree), spoken=relation(each.spoken) if each.spoken else None)
+        return replace(each, tree=relation(each.tree), abbreviated=relation(each.abbreviated) if each.abbreviated else None)
 
     def branch(each: Branch) -> Branch:
-        form, spoken = (together(tree, signed) if tree is not None else None for tree in (each.closed_form, each.spoken))
-        named = tuple((name, together(tree, signed)) for name, tree in each.named)
-        return replace(each, closed_form=form, spoken=spoken, named=named, conditions=tuple(map(condition, each.conditions)))
+        form, abbreviated = (join_signs(tree, signed) if tree is not None else None for tree in (each.closed_form, each.abbreviated))
+        named = tuple((name, join_signs(tree, signed)) for name, tree in each.named)
+        return replace(each, closed_form=form, abbreviated=abbreviated, named=named, conditions=tuple(map(condition, each.conditions)))
 
     return replace(crossing, branches=tuple(map(branch, crossing.branches))) if signed else crossing
 
@@ -64,7 +64,7 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
     """The crossing of two sides whose inputs have no numbers; ``within`` are bounds of the unknown.
 
     Raises:
-        NotRational: the unknown is rounded, or stands in an exponent and elsewhere too; only numbers help then.
+        NotRational: the unknown is rounded, or is in an exponent and elsewhere too; only numbers help then.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -76,17 +76,17 @@ def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Cros
         return Crossing("identical", CLOSED)
     chosen = list(islice(arms(difference, x), MOST_BRANCHES + 1))
     try:
-        quotients = [(held, *_quotient(arm, x)) for arm, held in chosen[:MOST_BRANCHES]]
+        quotients = [(conditions, *_quotient(arm, x)) for arm, conditions in chosen[:MOST_BRANCHES]]
     except NotRational:
         if (power := hidden_exponent(difference, x)) is None:
             raise
         return _through_power(difference, power, x, within)
-    valid = [(held, over, under) for held, over, under in quotients if under]
+    valid = [(conditions, over, under) for conditions, over, under in quotients if under]
     if not valid:
         raise NotRational("it divides by zero, whatever the symbols")
     if not any(over for _, over, _ in valid):
         return Crossing("identical", CLOSED)
-    branches = [branch for held, over, under in valid for branch in _branches(over, (*held, *_off_zero(under, x), *within))]
+    branches = [branch for conditions, over, under in valid for branch in _branches(over, (*conditions, *_off_zero(under, x), *within))]
     more = len(chosen) > MOST_BRANCHES or any(_degree(over) > 2 for _, over, _ in valid)
     if not branches and not more and (sides := {_side(over, under) for _, over, under in valid}) in ({1}, {-1}):
         return Crossing("lhs_above" if sides == {1} else "lhs_below", CLOSED)
@@ -106,7 +106,7 @@ def _side(over: Polynomial, under: Polynomial) -> int:
 
 
 def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
-    """All of the unknown stands in one exponent: the power as a whole first, then its logarithm."""
+    """All of the unknown is in one exponent: the power as a whole first, then its logarithm."""
     whole = whole_name(x)
     branches = []
     for outer in symbolic(replaced(difference, power, Name(whole)), whole).branches:
@@ -118,20 +118,20 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
     return Crossing("conditional", CLOSED, tuple(branches))
 
 
-def arms(tree: Tree, x: str, held: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
+def arms(tree: Tree, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
     """Every way to choose the winners of the maxima that the unknown moves, with the conditions under which they win."""
     node = innermost(tree, x)
     if node is None:
-        yield tree, held
+        yield tree, conditions
         return
     sides = ends(tree, node)
-    leads = {_lead(condition) for condition in held}
+    leads = {_lead(condition) for condition in conditions}
     for winner in node.args:
         duels = [beats(node, substitute(winner, end), substitute(other, end)) for other in node.args if other != winner for end in sides]
         if any(known_sign(_lead(duel)) == -1 or _lead(_turned(duel)) in leads for duel in duels):
             continue  # it loses by its shape, or to what has won elsewhere in the formula
         open_ = (duel for duel in duels if known_sign(_lead(duel)) is None and _lead(duel) not in leads)
-        yield from arms(replaced(tree, node, winner), x, (*held, *open_))
+        yield from arms(replaced(tree, node, winner), x, (*conditions, *open_))
 
 
 def _lead(duel: Compare) -> Tree:
@@ -144,7 +144,7 @@ def _turned(duel: Compare) -> Compare:
 
 
 def _quotient(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
-    """Numerator and denominator of a choice of arms, without coefficients that come to zero whatever the symbols."""
+    """Numerator and denominator of a choice of arms, without coefficients that are zero whatever the symbols."""
     over, under = rational(tree, x)
     return _without_zeros(factored(shared_factors_out(over))), under if _without_zeros(under) else {}
 
@@ -153,12 +153,12 @@ def _without_zeros(p: Polynomial) -> Polynomial:
     return {power: c for power, c in p.items() if not vanishes(c)}
 
 
-def _branches(over: Polynomial, held: tuple[Compare, ...]) -> list[Branch]:
+def _branches(over: Polynomial, conditions: tuple[Compare, ...]) -> list[Branch]:
     """The closed forms of one choice of arms; none where the unknown drops out or the degree is too high."""
     if _degree(over) not in (1, 2):
         return []
     forms = closed_forms(over, plain_sign)
-    return [_branch(form, held) for form in forms if not any(_fails(_whole(form, condition)) for condition in form.conditions)]
+    return [_branch(form, conditions) for form in forms if not any(_fails(_whole(form, condition)) for condition in form.conditions)]
 
 
 def _fails(condition: Compare) -> bool:
@@ -186,25 +186,25 @@ def vanishes(tree: Tree) -> bool:
     return same(tree, ZERO)
 
 
-def _branch(form: Form, held: tuple[Compare, ...]) -> Branch:
+def _branch(form: Form, conditions: tuple[Compare, ...]) -> Branch:
     """A candidate whose conditions cannot be evaluated yet."""
     own = (Condition(_whole(form, condition), None, condition) for condition in form.conditions)
-    return Branch(form.whole(form.spoken), (*own, *(Condition(tree, None) for tree in held)), None, form.spoken, form.named)
+    return Branch(form.expand(form.abbreviated), (*own, *(Condition(tree, None) for tree in conditions)), None, form.abbreviated, form.named)
 
 
 def _whole(form: Form, condition: Compare) -> Compare:
     """A condition with the coefficients written out, whose names say nothing of their sign."""
-    return Compare(condition.operator, form.whole(condition.left), form.whole(condition.right))
+    return Compare(condition.operator, form.expand(condition.left), form.expand(condition.right))
 
 
-def bound(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:
+def solve_inequality(condition: Compare, symbol: str) -> tuple[Compare, Compare | None] | None:
     """A condition solved for a symbol, where it is linear in it; and what has to hold for that side of it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(bound(parse("a*mem_bandwidth - b*context*peak_flops > 0"), "context")[0])
+    >>> text(solve_inequality(parse("a*mem_bandwidth - b*context*peak_flops > 0"), "context")[0])
     'context < a*mem_bandwidth/(b*peak_flops)'
-    >>> [text(part) for part in bound(parse("p + (q - r)*context > 0"), "context")]
+    >>> [text(part) for part in solve_inequality(parse("p + (q - r)*context > 0"), "context")]
     ['context < p/(r - q)', 'r - q > 0']
     """
     left = build.sub(condition.left, condition.right)

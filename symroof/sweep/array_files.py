@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from symroof.sweep.grid_blocks import Array, Filled, Grid
+from symroof.arrays.blocks import Array
+from symroof.sweep.grid_blocks import Filled, Grid
 from symroof.sweep.metadata import axis_attributes, flags, variable_attributes
 from symroof.sweep.plan import NUMBER, Variable
 

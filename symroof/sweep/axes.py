@@ -20,7 +20,7 @@ from symroof.formula.tree import Compare, Largest, Num
 from symroof.specs.input_values import needs_unit, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_fields import precision_names
-from symroof.sweep.axis_values import MOST_ON_AXIS, TooMany, Values, numbers, single
+from symroof.sweep.axis_values import MOST_ON_AXIS, TooManyValues, Values, numbers, single
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import SHAPING
 from symroof.theory.switches import SWITCHES, expand_detail
@@ -104,7 +104,7 @@ def read_over(texts: Iterable[str], own: Declarations = NONE) -> list[Axis]:
 
     Raises:
         InputError: everything wrong with them, with hints.
-        TooMany: an axis of more values than are worked out.
+        TooMany: an axis of more values than are computed.
 
     >>> [axis.name for axis in read_over(["bs=1:4", "hardware=h100-sxm,h200", "attention=causal,full"])]
     ['batch', 'hardware', 'attention']
@@ -134,7 +134,7 @@ def axes_of(pairs: Iterable[tuple[str, Any]], origin: str = "sweep", own: Declar
             continue
         try:
             axes[name] = axis(name, values, own)
-        except TooMany as error:
+        except TooManyValues as error:
             problems.append(Problem(origin, str(error), path=written))
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
@@ -178,7 +178,7 @@ def numeric(name: str, values: Values, own: Declarations = NONE) -> Axis:
     if name not in SHAPING:
         return Axis(name, values, own=own)
     if len(values) > MOST_CASES:
-        raise TooMany("the axis", len(values))
+        raise TooManyValues("the axis", len(values))
     degrees = tuple(map(Fraction, values))
     return Axis(name, degrees, tuple(Request(values={name: (Num(degree, symbol_of(name).dimension),)}) for degree in degrees))
 
@@ -195,7 +195,7 @@ def _items(values: Any) -> list[Any]:
     if hasattr(values, "tolist"):
         values = values.tolist()
     if isinstance(values, (range, list, tuple)) and len(values) > MOST_ON_AXIS:
-        raise TooMany("the axis", len(values))
+        raise TooManyValues("the axis", len(values))
     items = list(values) if isinstance(values, Iterable) and not isinstance(values, (str, ModelSpec)) else [values]
     if not items:
         raise ValueError("has no values; an axis has at least one")

@@ -19,8 +19,8 @@ GROUPED = re.compile(r"0\d+(\.\d*)?$")
 """What a comma that was to group thousands leaves behind: ``1,024`` is 1 and 024."""
 
 
-class TooMany(ValueError):
-    """An axis with more values than are worked out; ``count`` says how many."""
+class TooManyValues(ValueError):
+    """An axis with more values than are computed; ``count`` says how many."""
 
     def __init__(self, text: str, count: int) -> None:
         self.count = count
@@ -34,7 +34,7 @@ Values = tuple[Fraction, ...] | range
 
 
 def numbers(name: str, text: str, own: Declarations = NONE) -> Values:
-    """The values of a numeric axis in base units, in written order; one that stands twice counts once.
+    """The values of a numeric axis in base units, in written order; a duplicate counts once.
 
     ``own`` are the declarations of the study that is swept.
 
@@ -62,7 +62,7 @@ def numbers(name: str, text: str, own: Declarations = NONE) -> Values:
             raise ValueError(f"commas stand between values; write {text.replace(',', '').strip()[:40]} without them for one number")
         distinct.update(dict.fromkeys(map(Fraction, _progression(name, item, own)) if ":" in item else (single(name, item.strip(), own),)))
         if len(distinct) > MOST_ON_AXIS:
-            raise TooMany(text, len(distinct))
+            raise TooManyValues(text, len(distinct))
     return tuple(distinct)
 
 
@@ -98,7 +98,7 @@ def _progression(name: str, text: str, own: Declarations) -> Values:
 
 
 def _unit(text: str) -> str:
-    """What stands behind the number; nothing where there is no number."""
+    """The text after the number; nothing where there is no number."""
     match = re.match(rf"{NUMBER}\s*", text)
     return text[match.end() :] if match else ""
 
@@ -153,7 +153,7 @@ def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterato
         raise ValueError(f"the step of {text.strip()[:60]!r} is {'0' if step == 0 else 'negative'}; it is more than 0")
     count = (last - first) // step + 1
     if count > MOST_ON_AXIS:
-        raise TooMany(text.strip(), count)
+        raise TooManyValues(text.strip(), count)
     if first.denominator == step.denominator == 1:
         return range(first.numerator, int(last) + 1, step.numerator)
     return (first + i * step for i in range(count))

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from symroof.sweep.grid_blocks import Array, Block, Filled, Grid
+from symroof.arrays.blocks import Array
+from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
 def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
-    """A header of names, then the rows; an empty place is no value. Units are base units, and stand nowhere in the file."""
+    """A header of names, then the rows; an empty place is no value. Units are base units, and are not written to the file."""
     with path.open("w", encoding="utf-8", newline="") as stream:
         stream.write(",".join([*grid.plan.dims, *grid.plan.quantities]) + "\n")
         for batch in filled:
@@ -20,8 +21,8 @@ def write_csv(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Fil
                 stream.writelines(f"{','.join(row)}\n" for row in zip(*_columns(grid, block, values), strict=True))
 
 
-def _columns(grid: Grid, block: Block, values: Mapping[str, Array]) -> Iterator[Iterable[str]]:
-    """A block's columns; what stands in many rows is written down once."""
+def _columns(grid: Grid, block: GridBlock, values: Mapping[str, Array]) -> Iterator[Iterable[str]]:
+    """A block's columns; what repeats in many rows is formatted once."""
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):
         yield itertools.repeat(_text(axis.array[place].item()), block.points)
     for k, axis in enumerate(grid.plan.numeric):

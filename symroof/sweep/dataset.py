@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from symroof.analysis.verdict import basis_lines
-from symroof.cases.quantity_result import bare
+from symroof.arrays.blocks import Array
+from symroof.cases.quantity_result import plain_value
 from symroof.errors import InputError, Problem, require
-from symroof.sweep.grid_blocks import Array, Grid, collected
+from symroof.sweep.grid_blocks import Grid, collected
 from symroof.sweep.metadata import SCHEMA, assumptions, attributes, axis_attributes, inputs, variable_attributes, warnings
 from symroof.sweep.plan import LABEL, NUMBER, TRUTH, Plan, Variable
 
@@ -74,7 +75,7 @@ def as_json(plan: Plan) -> tuple[dict[str, Any], list[str]]:
     return {
         "schema": SCHEMA,
         "dims": list(plan.dims),
-        "coords": {axis.name: [value if isinstance(value, (int, str)) else bare(value) for value in axis.values] for axis in plan.axes},
+        "coords": {axis.name: [value if isinstance(value, (int, str)) else plain_value(value) for value in axis.values] for axis in plan.axes},
         "data": {v.name: _listed(v, _spread(plan, v, values[v.name])) for v in grid.variables},
         "units": {**{axis.name: axis.unit for axis in plan.numeric}, **{v.name: v.unit for v in grid.variables}},
         "title": plan.title,

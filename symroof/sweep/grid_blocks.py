@@ -1,4 +1,4 @@
-"""A grid in blocks that follow each other row by row: each is worked out whole, and few of them are in memory at once."""
+"""A grid in blocks that follow each other row by row: each is computed whole, and few of them are in memory at once."""
 
 import itertools
 import math
@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from symroof.arrays.blocks import Array, blocks
 from symroof.sweep.plan import LABEL, NUMBER, Plan, Variable
 
 BLOCK = 2**18
 """Points of a block: with a dozen quantities 25 MB, and the compiled function cuts it further to stay in cache."""
 
-Array = np.ndarray[Any, Any]
-
 
 @dataclass(frozen=True)
-class Block:
+class GridBlock:
     """A part of one case's grid: ``start`` and ``stop`` along each numeric axis."""
 
     case: int
@@ -34,30 +33,12 @@ class Block:
         return math.prod(self.shape)
 
 
-def slabs(shape: tuple[int, ...], most: int = BLOCK) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The grid cut into runs of rows, as ``(start, stop)``: single places of the leading axes, a stretch of the next, the rest whole.
-
-    >>> slabs((3, 4), most=8)
-    [((0, 0), (2, 4)), ((2, 0), (3, 4))]
-    """
-    if not shape:
-        return [((), ())]
-    cut = next(k for k in range(len(shape)) if math.prod(shape[k + 1 :]) <= most)
-    step = max(1, most // math.prod(shape[cut + 1 :]))
-    zeros, rest = (0,) * (len(shape) - cut - 1), shape[cut + 1 :]
-    return [
-        ((*lead, first, *zeros), (*(i + 1 for i in lead), min(first + step, shape[cut]), *rest))
-        for lead in itertools.product(*map(range, shape[:cut]))
-        for first in range(0, shape[cut], step)
-    ]
-
-
-Filled = Iterable[list[tuple[Block, dict[str, Array]]]]
+Filled = Iterable[list[tuple[GridBlock, dict[str, Array]]]]
 """Batches of blocks in order, each block with its values."""
 
 
 class Grid:
-    """A plan that is worked out block by block.
+    """A plan that is computed block by block.
 
     A value of a block has the axes that its quantity depends on, in order: float64 with NaN where there is none, or int8
     with -1 where there is none: 0 and 1 for truths, places in ``labels`` for labels.
@@ -65,24 +46,25 @@ class Grid:
 
     def __init__(self, plan: Plan, most: int = BLOCK) -> None:
         self.plan = plan
-        self.cuts = slabs(tuple(map(len, plan.numeric)), most)
+        places = blocks(tuple(map(len, plan.numeric)), most)
+        self.cuts = [(tuple(part.start for part in place), tuple(part.stop for part in place)) for place in places]
         self.together = max(1, most // math.prod(map(len, plan.numeric)))
 
     def __len__(self) -> int:
         """Batches there are."""
         return -(-len(self.plan.cases) // self.together) * len(self.cuts)
 
-    def batch(self, number: int) -> list[Block]:
+    def batch(self, number: int) -> list[GridBlock]:
         """Blocks that are saved and written together: one of a large grid, or those of several cases of a small one."""
         place, cut = divmod(number, len(self.cuts))
         cases = range(place * self.together, min((place + 1) * self.together, len(self.plan.cases)))
-        return [Block(case, *self.cuts[cut]) for case in cases]
+        return [GridBlock(case, *self.cuts[cut]) for case in cases]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         return self.plan.variables
 
-    def values(self, block: Block) -> dict[str, Array]:
+    def values(self, block: GridBlock) -> dict[str, Array]:
         """Every quantity of one block."""
         function = self.plan.functions[block.case]
         numeric = self.plan.numeric
@@ -90,7 +72,7 @@ class Grid:
         outputs = dict(zip(function.outputs, function.codes(*np.ix_(*ticks)), strict=True))
         return {v.name: self._own(v, outputs.get(v.name), block, function.labels) for v in self.variables}
 
-    def _own(self, variable: Variable, output: Array | None, block: Block, labels: Any) -> Array:
+    def _own(self, variable: Variable, output: Array | None, block: GridBlock, labels: Any) -> Array:
         """Along the axes it depends on, and no more."""
         index = tuple(slice(None) if axis.name in variable.dims else 0 for axis in self.plan.numeric)
         own = tuple(n for n, axis in zip(block.shape, self.plan.numeric, strict=True) if axis.name in variable.dims)
@@ -102,12 +84,12 @@ class Grid:
             values = places[values]
         return np.array(values, dtype=np.float64 if variable.kind == NUMBER else np.int8)
 
-    def at(self, block: Block) -> tuple[int, ...]:
+    def at(self, block: GridBlock) -> tuple[int, ...]:
         """The places of the block's case along the axes of labels."""
         sizes = [len(axis) for axis in self.plan.labelled]
         return tuple(int(i) for i in np.unravel_index(block.case, sizes)) if sizes else ()
 
-    def region(self, variable: Variable, block: Block) -> tuple[slice, ...] | None:
+    def region(self, variable: Variable, block: GridBlock) -> tuple[slice, ...] | None:
         """Where a block's values of a quantity go in the whole; nothing where another block has brought them."""
         places: list[slice] = []
         labelled = [(i, i + 1) for i in self.at(block)]
@@ -118,14 +100,14 @@ class Grid:
                 return None
         return tuple(places)
 
-    def put(self, block: Block, values: Mapping[str, Array], goals: Mapping[str, Any]) -> None:
+    def put(self, block: GridBlock, values: Mapping[str, Array], goals: Mapping[str, Any]) -> None:
         """A block's values to where they go in the whole."""
         for variable in self.variables:
             place = self.region(variable, block)
             if place is not None:
                 goals[variable.name][place] = values[variable.name].reshape([part.stop - part.start for part in place])
 
-    def unfit(self, block: Block, values: Mapping[str, Array]) -> int:
+    def unfit(self, block: GridBlock, values: Mapping[str, Array]) -> int:
         """Points of a block that do not fit in memory."""
         return 0 if "fits" not in values else int((values["fits"] == 0).sum()) * block.points // max(1, values["fits"].size)
 
@@ -133,12 +115,12 @@ class Grid:
         lengths = dict(zip(self.plan.dims, self.plan.shape, strict=True))
         return tuple(lengths[name] for name in variable.dims)
 
-    def rows(self, variable: Variable, block: Block, values: Array) -> Array:
+    def rows(self, variable: Variable, block: GridBlock, values: Array) -> Array:
         """A block's values of a quantity for every point, in the order of rows."""
         own = tuple(n if axis.name in variable.dims else 1 for n, axis in zip(block.shape, self.plan.numeric, strict=True))
         return np.broadcast_to(values.reshape(own), block.shape).ravel()
 
-    def __iter__(self) -> Iterator[list[Block]]:
+    def __iter__(self) -> Iterator[list[GridBlock]]:
         return (self.batch(number) for number in range(len(self)))
 
 

@@ -1,4 +1,4 @@
-"""From a selection to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
+"""From a request to a plan: axes, the lists of the study among them, and one case for each combination of labels."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ from symroof.specs.input_values import Setting
 from symroof.sweep.axes import Axis, choosing, numeric
 from symroof.sweep.axes import axis as axis_of
 from symroof.sweep.plan import Plan
-from symroof.sweep.sweep_quantities import asked, known_in
+from symroof.sweep.sweep_quantities import available_quantities, requested_quantities
 from symroof.theory.declarations import Declarations
 from symroof.theory.switches import expand_detail
 
@@ -27,7 +27,7 @@ MOST_POINTS = 10**10
 
 
 def _usual(request: Request) -> list[str] | None:
-    """The quantities of a theory of one's own alone; None for the usual ones of a model on a device."""
+    """The quantities of a user-defined theory alone; None for the usual ones of a model on a device."""
     alone = request.own.inputs and not request.models and not request.hardware
     return [quantity.name for quantity in request.own.quantities] if alone else None
 
@@ -39,21 +39,21 @@ def plan(request: Request, over: Sequence[Axis], quantities: Iterable[str] | Non
         InputError: nothing to sweep over, too many points or cases, a name or value that cannot be read, a quantity
             that has no value anywhere.
     """
-    named = asked(quantities, request.own) if quantities is not None else _usual(request)
+    named = requested_quantities(quantities, request.own) if quantities is not None else _usual(request)
     axes = [*over, *listed(request, {axis.name for axis in over})]
     axes.sort(key=lambda axis: not axis.labelled)
     if not axes:
         raise InputError(Problem("sweep", "nothing to sweep over", hint="--over batch=1:512, or a list in the study"))
     within_limits(axes)
     cases = tuple(_cases(request, axes))
-    known = known_in(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
+    known = available_quantities(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
     computed = known.quantities
     heading = title or f"{', '.join(computed[:4])}{' ...' if len(computed) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
-    return Plan(tuple(axes), computed, cases, known.lacking, known.partly, heading, (*known.notes, *_middles(cases)))
+    return Plan(tuple(axes), computed, cases, known.missing, known.missing_in_part, heading, (*known.notes, *_evaluated_at(cases)))
 
 
 def within_limits(axes: Sequence[Axis]) -> None:
-    """Points that can be worked out, and cases that can be bound.
+    """Points that can be computed, and cases that can be bound.
 
     Raises:
         InputError: there are more.
@@ -85,16 +85,16 @@ def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) ->
 
 
 def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
-    """One case for every combination of labels, in order; the numeric axes stand at their last values."""
+    """One case for every combination of labels, in order; the numeric axes are at their last values."""
     numeric = {axis.name: (Num(Fraction(axis.values[-1]), dimension(axis.name, request.own)),) for axis in axes if not axis.labelled}
     precisions = {ROLE_INPUT[axis.name] for axis in axes if axis.name in ROLE_INPUT}  # a width by number would hide the one by name
     weaker = replace(request, values={name: value for name, value in request.values.items() if name not in precisions})
     labelled = [axis for axis in axes if axis.labelled]
     for choices in itertools.product(*(axis.choices for axis in labelled)):
-        yield _bound(_together(choices, numeric).over(weaker))
+        yield _bound(_combined(choices, numeric).over(weaker))
 
 
-def _together(choices: Iterable[Request], numeric: Mapping[str, tuple[Setting, ...]]) -> Request:
+def _combined(choices: Iterable[Request], numeric: Mapping[str, tuple[Setting, ...]]) -> Request:
     """The choices of several axes as one; switches last, so that one named beside ``detail`` wins."""
     made = Request(values=numeric)
     switches: dict[str, str] = {}
@@ -112,8 +112,8 @@ def _bound(request: Request) -> BoundCase:
     return bound[0]
 
 
-def _middles(cases: Sequence[BoundCase]) -> list[str]:
-    """Ranged inputs stand at their middles on a grid, or where evidence expects them."""
+def _evaluated_at(cases: Sequence[BoundCase]) -> list[str]:
+    """Ranged inputs are at their middle on a grid, or where measurements predict them."""
     spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, Span)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {

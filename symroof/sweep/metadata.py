@@ -1,4 +1,4 @@
-"""What stands beside the numbers of a sweep: assumptions, inputs and their sources, warnings, units. The same in every format."""
+"""The metadata of a sweep: assumptions, inputs and their sources, warnings, units. The same in every format."""
 
 import itertools
 import json
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from symroof.analysis.verdict import basis_lines, published_mismatch
-from symroof.cases.quantity_result import Input
 from symroof.sweep.axes import Axis
 from symroof.sweep.plan import TRUTH, Plan, Variable
 from symroof.sweep.sweep_quantities import FITS
@@ -48,7 +47,7 @@ def named(plan: Plan, kind: str) -> list[str]:
 
 
 def assumptions(plan: Plan) -> dict[str, Any]:
-    """Every switch with its value (a list where it varies) and whether it is the default; a theory of one's own alone has none."""
+    """Every switch with its value (a list where it varies) and whether it is the default; a user-defined theory alone has none."""
     switches = {}
     for switch in () if plan.cases[0].theory_only else SWITCHES:
         values = list(dict.fromkeys(case.assumptions[switch] for case in plan.cases))
@@ -61,30 +60,30 @@ def inputs(plan: Plan) -> dict[str, Any]:
     """Every input that is no axis, with unit and source; one that differs between labels has a value for each, and says ``over`` which."""
     moved = set(plan.dims)
     each = [
-        {name: _entry(i) for name, i in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items() if name not in moved}
-        for case, lacking in zip(plan.cases, plan.lacking, strict=True)
+        {
+            name: entry.as_json()
+            for name, entry in case.inputs(tuple(n for n in plan.quantities if n not in lacking), everything=False).items()
+            if name not in moved
+        }
+        for case, lacking in zip(plan.cases, plan.missing, strict=True)
     ]
     return {name: _over(plan, [entries.get(name) for entries in each]) for name in dict.fromkeys(name for entries in each for name in entries)}
 
 
-def _entry(entry: Input) -> dict[str, Any]:
-    return {**entry.result.as_json(), "source": entry.source, "defaulted": entry.defaulted}
-
-
 def _over(plan: Plan, entries: Sequence[dict[str, Any] | None]) -> dict[str, Any]:
     """One entry where all cases say the same; else one for each combination of the labels along which they differ."""
-    apart = _apart(plan, entries)
-    if len(apart) == 1 and entries[0] is not None:
+    differing = _distinct_entries(plan, entries)
+    if len(differing) == 1 and entries[0] is not None:
         return entries[0]
-    return {"over": list(apart[0][0]), "cases": [{"when": when, **entry} for when, entry in apart if entry is not None]}
+    return {"over": list(differing[0][0]), "cases": [{"when": when, **entry} for when, entry in differing if entry is not None]}
 
 
-def _apart(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
+def _distinct_entries(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
     """What the cases say, once for each combination of the labels along which they differ."""
-    apart = plan.apart(entries)
+    differing = plan.axes_that_differ(entries)
     distinct: dict[tuple[str, ...], tuple[dict[str, str], T]] = {}
     for labels, entry in zip(itertools.product(*(axis.values for axis in plan.labelled)), entries, strict=True):
-        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in apart}
+        when = {axis.name: str(label) for axis, label in zip(plan.labelled, labels, strict=True) if axis.name in differing}
         distinct.setdefault(tuple(when.values()), (when, entry))
     return list(distinct.values())
 
@@ -92,18 +91,18 @@ def _apart(plan: Plan, entries: Sequence[T]) -> list[tuple[dict[str, str], T]]:
 def warnings(plan: Plan, unfit: int = 0) -> list[str]:
     """Everything that limits the use of its numbers."""
     lines = [f"{unfit:,} of {plan.points:,} points do not fit in memory: no latency, rate or cost of them can be reached (`fits`)"] if unfit else []
-    lines += [*plan.notes, *without(plan)]
+    lines += [*plan.notes, *missing_values(plan)]
     for case in plan.cases:
         published = published_mismatch(case)
         lines += [*case.warnings, *([published] if published else [])]
     return list(dict.fromkeys(lines))
 
 
-def without(plan: Plan) -> list[str]:
+def missing_values(plan: Plan) -> list[str]:
     """What has no value for some of the labels: the first of them, how many more, and why."""
     lines = []
     for name in plan.quantities:
-        lack = [(when, why) for when, why in _apart(plan, [lacking.get(name) for lacking in plan.without]) if why is not None]
+        lack = [(when, why) for when, why in _distinct_entries(plan, [lacking.get(name) for lacking in plan.missing_anywhere]) if why is not None]
         if lack:
             when, why = lack[0]
             where = f" where {', '.join(f'{axis}={label}' for axis, label in when.items())}" if when else " anywhere"
@@ -114,7 +113,7 @@ def without(plan: Plan) -> list[str]:
 
 
 def flags(variable: Variable) -> dict[str, Any]:
-    """How whole numbers stand for labels, as the CF conventions say it; a truth is one in the way of xarray."""
+    """How whole numbers encode labels, as the CF conventions say it; a truth is one in the way of xarray."""
     import numpy as np
 
     if variable.kind == TRUTH and variable.everywhere:

@@ -8,14 +8,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
+from symroof.arrays.blocks import Array
 from symroof.sweep.axes import Axis
-from symroof.sweep.grid_blocks import Array, Block, Filled, Grid
+from symroof.sweep.grid_blocks import Filled, Grid, GridBlock
 from symroof.sweep.metadata import axis_attributes, variable_attributes
 from symroof.sweep.plan import NUMBER, TRUTH, Variable
 
 
 def write_parquet(grid: Grid, path: Path, attributes: Mapping[str, str], filled: Filled) -> None:
-    """A row group a batch; labels are dictionaries, units and meanings stand with the columns, the rest with the file."""
+    """A row group a batch; labels are dictionaries, units and meanings are metadata of the columns, the rest of the file."""
     schema = _schema(grid).with_metadata(dict(attributes))
     with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for batch in filled:
@@ -37,11 +38,11 @@ def _type(variable: Variable) -> pa.DataType:
     return pa.bool_() if variable.kind == TRUTH else pa.dictionary(pa.int8(), pa.string())
 
 
-def _rows(grid: Grid, batch: list[tuple[Block, dict[str, Array]]]) -> pa.Table:
+def _rows(grid: Grid, batch: list[tuple[GridBlock, dict[str, Array]]]) -> pa.Table:
     return pa.concat_tables([_table(grid, block, values) for block, values in batch]).combine_chunks()
 
 
-def _table(grid: Grid, block: Block, values: dict[str, Array]) -> pa.Table:
+def _table(grid: Grid, block: GridBlock, values: dict[str, Array]) -> pa.Table:
     """The rows of one block."""
     columns: dict[str, Any] = {}
     for axis, place in zip(grid.plan.labelled, grid.at(block), strict=True):

@@ -1,4 +1,4 @@
-"""The finished parts of a long sweep: in a hidden folder beside its file, so that an interrupted sweep can go on."""
+"""The finished parts of a long sweep: in a hidden folder next to its file, so that an interrupted sweep can go on."""
 
 import contextlib
 import json
@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from symroof.arrays.blocks import Array
 from symroof.errors import InputError, Problem
 from symroof.output_files import PREFIX, hold, remove_abandoned
-from symroof.sweep.grid_blocks import Array
 
 SCHEMA = "symroof/sweep-parts/3"
 DAMAGED = (zipfile.BadZipFile, ValueError, EOFError, KeyError, RuntimeError)
@@ -29,7 +29,7 @@ SOURCES = {
 """The digests of a plan, and how a resumed sweep reports the first that differs."""
 
 
-class Parts:
+class PartsFolder:
     """The folder of parts of one file; it is removed with the last part.
 
     A part is a NumPy archive: the count of points that do not fit, then every quantity's values of one batch of blocks, and which part of which sweep
@@ -135,7 +135,7 @@ def remove(path: Path) -> None:
 
 
 @contextmanager
-def alone(goal: Path) -> Iterator[None]:
+def locked(goal: Path) -> Iterator[None]:
     """Lock a file for this process, and clear up what killed sweeps left in its folder: all but their finished parts.
 
     Raises:
@@ -143,17 +143,17 @@ def alone(goal: Path) -> Iterator[None]:
         OSError: its folder cannot be written.
     """
     for lock in remove_abandoned(goal.parent, LOCK):
-        killed = Parts(lock.with_name(lock.name.removeprefix(PREFIX).removesuffix(LOCK)))
+        killed = PartsFolder(lock.with_name(lock.name.removeprefix(PREFIX).removesuffix(LOCK)))
         if not killed.finished:
             killed.close()
     path = goal.parent / f"{PREFIX}{goal.name}{LOCK}"
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:
-            held = hold(handle, path)
+            locked_here = hold(handle, path)
         except OSError:  # a file system without locks
-            held = True
-        if not held:
+            locked_here = True
+        if not locked_here:
             raise InputError(Problem(str(goal), "another sweep is writing this file", hint="wait for it, or name another file"))
         try:
             yield

@@ -39,7 +39,7 @@ class Function(Protocol):
 
 
 def functions(names: Sequence[Sequence[str]], inputs: Sequence[str], cases: Sequence[BoundCase]) -> list[tuple[Function, dict[str, str]]]:
-    """One function a case, of the quantities it gives all inputs of; what has no value wherever the inputs stand is left out, with why."""
+    """One function a case, of the quantities it gives all inputs of; what has no value whatever the inputs are is left out, with why."""
     if not inputs:
         return [_point(known, case) for known, case in zip(names, cases, strict=True)]
     compiled: dict[int, tuple[Function, dict[str, str]]] = {}
@@ -127,15 +127,15 @@ class Plan:
     """Quantities over axes, those of labels first.
 
     Attributes:
-        lacking: what each case has not all inputs of, and what it needs; ``partly`` where that holds for a part of the grid.
+        missing: what each case has not all inputs of, and what it needs; ``missing_in_part`` where that holds for a part of the grid.
         notes: warnings about the whole.
     """
 
     axes: tuple[Axis, ...]
     quantities: tuple[str, ...]
     cases: tuple[BoundCase, ...]
-    lacking: tuple[dict[str, str], ...]
-    partly: tuple[dict[str, str], ...]
+    missing: tuple[dict[str, str], ...]
+    missing_in_part: tuple[dict[str, str], ...]
     title: str
     notes: tuple[str, ...] = ()
     _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
@@ -162,7 +162,7 @@ class Plan:
 
     @cached_property
     def _made(self) -> list[tuple[Function, dict[str, str]]]:
-        names = [[name for name in self.quantities if name not in lacking] for lacking in self.lacking]
+        names = [[name for name in self.quantities if name not in lacking] for lacking in self.missing]
         return functions(names, [axis.name for axis in self.numeric], self.cases)
 
     @cached_property
@@ -171,9 +171,9 @@ class Plan:
         return [function for function, _ in self._made]
 
     @property
-    def without(self) -> list[dict[str, str]]:
+    def missing_anywhere(self) -> list[dict[str, str]]:
         """What has no value in a case, or in a part of it, and why."""
-        return [{**partly, **lacking, **without} for partly, lacking, (_, without) in zip(self.partly, self.lacking, self._made, strict=True)]
+        return [{**partly, **lacking, **without} for partly, lacking, (_, without) in zip(self.missing_in_part, self.missing, self._made, strict=True)]
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -186,13 +186,13 @@ class Plan:
         if not having:  # it is known and has no value anywhere, such as a queue that only grows
             return Variable(name, NUMBER, (), symbol.unit, symbol.meaning, everywhere=False)
         moved = frozenset().union(*(self.functions[i].depends[name] for i in having))
-        apart = self.apart([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
+        differing = self.axes_that_differ([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
         labels = tuple(dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ())))
         kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.stands_for(name), Compare) else NUMBER
-        dims = tuple(axis.name for axis in self.axes if axis.name in (apart if axis.labelled else moved))
+        dims = tuple(axis.name for axis in self.axes if axis.name in (differing if axis.labelled else moved))
         return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
 
-    def apart(self, values: Sequence[Any]) -> frozenset[str]:
+    def axes_that_differ(self, values: Sequence[Any]) -> frozenset[str]:
         """The axes of labels along which values differ, one value a case, in the order of the cases."""
         sizes = [len(axis) for axis in self.labelled]
         axes = set()
@@ -214,7 +214,7 @@ class Plan:
         return formulas
 
     def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
-        """What stands for a name in a case, and the names that it and its conditions speak of."""
+        """The formula of a name in a case, and the names in it and in its conditions."""
         known = self._steps.setdefault(case, {})
         if name not in known:
             own, quantity = self.cases[case].case, QUANTITIES.get(name)
@@ -251,7 +251,7 @@ class Plan:
             for each in self.cases
         ]
         axes = [(axis.name, str(axis.values) if isinstance(axis.values, range) else axis.values) for axis in self.axes]
-        question = [axes, self.quantities, self.lacking, self.partly, self.notes]
+        question = [axes, self.quantities, self.missing, self.missing_in_part, self.notes]
         parts = {"package": [__version__, source()], "definitions": formulas, "numbers": numbers, "question": question}
         return {name: _digest(part) for name, part in parts.items()}
 

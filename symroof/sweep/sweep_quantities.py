@@ -1,4 +1,4 @@
-"""Which quantities a sweep works out: those asked for, or the ones people look at first, and always whether the point fits."""
+"""Which quantities a sweep computes: those asked for, or the ones people look at first, and always whether the point fits."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FIRST = (
 FITS = "fits"
 
 
-def asked(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
+def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list[str]:
     """Quantities by their printed names, each once, the ``own`` of the study among them; commas separate names. A SymPy expression is one.
 
-    >>> asked(["ttft,itl", "isl"])
+    >>> requested_quantities(["ttft,itl", "isl"])
     ['ttft', 'itl', 'prompt']
 
     Raises:
@@ -61,11 +61,11 @@ def _parts(written: str) -> list[str]:
     return [written] if isinstance(written, UNNAMED) else [part.strip() for part in written.split(",")]
 
 
-def columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Tree]:
+def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Tree]:
     """The keywords of a sweep that are formulas, in SymPy or as text, and so name a column; all others are axes.
 
     >>> from symroof.formula.text import text
-    >>> {name: text(formula) for name, formula in columns({"batch": "1:8", "wait": "ttft/itl", "bacth": "1:8"}).items()}
+    >>> {name: text(formula) for name, formula in formula_columns({"batch": "1:8", "wait": "ttft/itl", "bacth": "1:8"}).items()}
     {'wait': 'ttft/itl'}
 
     Raises:
@@ -93,10 +93,10 @@ def _formula(name: str, value: Any, own: Declarations) -> Tree | None:
     return tree if names_of(tree) else None
 
 
-def known_in(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapping[str, Any]) -> Known:
+def available_quantities(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapping[str, Any]) -> SweepQuantities:
     """The quantities that have a value in some case, and what each case lacks of them.
 
-    ``axes`` has the first value of every numeric axis; a case itself stands at the last ones.
+    ``axes`` has the first value of every numeric axis; the case itself is at the last ones.
 
     Raises:
         InputError: a quantity that was asked for has no value in any case, with what it needs.
@@ -107,10 +107,10 @@ def known_in(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapp
     if any(cases[0].case.theory.timed(name) for name in requested) and FITS not in [*requested, *axes]:
         requested.append(FITS)
     first = {name: value for name, value in axes.items() if value is not None}
-    looked = [{name: [_lacks(end, name) for end in _ends(case, first)] for name in requested} for case in cases]
+    looked = [{name: [_missing_input(end, name) for end in _ends(case, first)] for name in requested} for case in cases]
     lacking = [_where(reasons, any) for reasons in looked]
     nowhere = {name: why for name, why in lacking[0].items() if all(name in missing for missing in lacking)}
-    if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_way_out(why)) for name, why in nowhere.items() if name in names]):
+    if names is not None and (faults := [Problem("sweep", str(why), path=name, hint=_hint(why)) for name, why in nowhere.items() if name in names]):
         raise InputError(faults)
     quantities = [name for name in requested if name not in nowhere]
     if not quantities:
@@ -121,22 +121,22 @@ def known_in(cases: Sequence[BoundCase], names: Sequence[str] | None, axes: Mapp
     notes = (f"whether a point fits in memory is not known: {nowhere[FITS]}",) if FITS in nowhere else ()
     none = [{name: str(why) for name, why in _where(reasons, all).items() if name in quantities} for reasons in looked]
     partly = [{name: f"{why} on a part of the grid" for name, why in missing.items() if name in quantities} for missing in lacking]
-    return Known(tuple(quantities), tuple(none), tuple(partly), notes)
+    return SweepQuantities(tuple(quantities), tuple(none), tuple(partly), notes)
 
 
 @dataclass(frozen=True)
-class Known:
-    """Quantities to work out.
+class SweepQuantities:
+    """Quantities to compute.
 
     Attributes:
-        lacking: for each case, what has no value anywhere on the grid for want of an input, and which.
-        partly: the same where that holds at one end of the axes.
+        missing: for each case, what has no value anywhere on the grid for want of an input, and which.
+        missing_in_part: the same where that holds at one end of the axes.
         notes: warnings about the whole.
     """
 
     quantities: tuple[str, ...]
-    lacking: tuple[dict[str, str], ...]
-    partly: tuple[dict[str, str], ...]
+    missing: tuple[dict[str, str], ...]
+    missing_in_part: tuple[dict[str, str], ...]
     notes: tuple[str, ...]
 
 
@@ -150,7 +150,7 @@ def _where(looked: Mapping[str, list[Exception | None]], where: Callable[[Iterab
     return {name: next(filter(None, reasons)) for name, reasons in looked.items() if where(reasons)}
 
 
-def _lacks(case: Case, name: str) -> Exception | None:
+def _missing_input(case: Case, name: str) -> Exception | None:
     """Why a quantity has no value whatever the axes are; nothing where it has one, here or elsewhere on the grid."""
     try:
         case.value(name)
@@ -163,5 +163,5 @@ def _lacks(case: Case, name: str) -> Exception | None:
     return None
 
 
-def _way_out(why: Exception) -> str:
+def _hint(why: Exception) -> str:
     return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES" if isinstance(why, Missing) else ""

@@ -1,4 +1,4 @@
-"""A sweep into a file: worked out in blocks, put together beside the goal, and moved over it when whole."""
+"""A sweep into a file: computed in blocks, assembled next to the goal, and moved over it when whole."""
 
 import contextlib
 import os
@@ -9,11 +9,12 @@ from importlib import import_module
 from pathlib import Path
 
 from symroof.analysis.tracking import Track, untracked
+from symroof.arrays.blocks import Array
 from symroof.errors import InputError, Problem, nearest, require
 from symroof.output_files import Destination, destination, open_stream, replace
-from symroof.sweep.grid_blocks import BLOCK, Array, Block, Grid
+from symroof.sweep.grid_blocks import BLOCK, Grid, GridBlock
 from symroof.sweep.metadata import attributes, warnings
-from symroof.sweep.partial_files import Parts, alone, remove
+from symroof.sweep.partial_files import PartsFolder, locked, remove
 from symroof.sweep.plan import Plan
 
 FORMATS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -36,7 +37,7 @@ class Interrupted(Exception):
 def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: Track = untracked, most: int = BLOCK) -> list[str]:
     """Compute a sweep into a file, and return its warnings. The ending names the format; the path holds the old file or the whole new one, never a part.
 
-    A sweep of more than one batch saves its finished batches beside the file, and goes on there with ``resume``. A symbolic link is
+    A sweep of more than one batch saves its finished batches next to the file, and goes on there with ``resume``. A symbolic link is
     followed; into a device or FIFO the finished file is copied.
 
     Raises:
@@ -49,9 +50,9 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: 
     module, function, packages = FORMATS[ending]
     require(str(path), *packages)
     writer = getattr(import_module(f"symroof.sweep.{module}"), function)
-    grid, parts = Grid(plan, most), Parts(goal.file)
+    grid, parts = Grid(plan, most), PartsFolder(goal.file)
     try:
-        with alone(parts.goal), _tidy(parts):
+        with locked(parts.goal), _cleaned_up(parts):
             parts.open({**plan.digests, "block": str(most)} if len(grid) > 1 or resume else {}, len(grid), resume)
             return _written(grid, parts, goal, writer, track)
     except OSError as error:
@@ -62,7 +63,7 @@ def write(plan: Plan, out: str | os.PathLike[str], resume: bool = False, track: 
 
 
 @contextmanager
-def _tidy(parts: Parts) -> Iterator[None]:
+def _cleaned_up(parts: PartsFolder) -> Iterator[None]:
     """However it ends, only finished parts stay."""
     try:
         yield
@@ -74,12 +75,12 @@ def _tidy(parts: Parts) -> Iterator[None]:
                 parts.close()
 
 
-def _left(parts: Parts, blocks: int) -> str:
+def _left(parts: PartsFolder, blocks: int) -> str:
     """The parts that an unfinished sweep leaves behind."""
     return f"{parts.finished:,} of {blocks:,} parts are kept in {parts.folder}; go on with --resume, or remove that folder" if parts.finished else ""
 
 
-def _written(grid: Grid, parts: Parts, goal: Destination, writer: Callable[..., None], track: Track) -> list[str]:
+def _written(grid: Grid, parts: PartsFolder, goal: Destination, writer: Callable[..., None], track: Track) -> list[str]:
     """Every batch computed, put together and moved to its place."""
     memory: list[Values] = []
     unfit = _computed(grid, parts, memory, track)
@@ -89,7 +90,7 @@ def _written(grid: Grid, parts: Parts, goal: Destination, writer: Callable[..., 
     return warnings(grid.plan, unfit)
 
 
-def _computed(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> int:
+def _computed(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track) -> int:
     """Every batch saved in its part, a single one left in memory; returns how many points do not fit."""
     unfit = 0
     for number, blocks in enumerate(track(grid, "sweeping")):
@@ -105,7 +106,7 @@ def _computed(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> i
     return unfit
 
 
-def _batches(grid: Grid, parts: Parts, memory: list[Values], track: Track) -> Iterator[list[tuple[Block, Values]]]:
+def _batches(grid: Grid, parts: PartsFolder, memory: list[Values], track: Track) -> Iterator[list[tuple[GridBlock, Values]]]:
     """The batches in order, each block with its values."""
     names = [variable.name for variable in grid.variables]
     for number, blocks in enumerate(track(grid, "writing")):
@@ -147,7 +148,7 @@ def _destination(path: Path, ending: str) -> Destination:
     return goal
 
 
-def _move(parts: Parts, goal: Destination) -> None:
+def _move(parts: PartsFolder, goal: Destination) -> None:
     """The new over the old, in one step for a file; an old store makes room and comes back if the new one cannot take its place."""
     if goal.stream:
         with parts.whole.open("rb") as source, open_stream(goal) as stream:
@@ -160,7 +161,7 @@ def _move(parts: Parts, goal: Destination) -> None:
         replace(parts.whole, goal.file)
 
 
-def _move_folder(parts: Parts, store: Path) -> None:
+def _move_folder(parts: PartsFolder, store: Path) -> None:
     try:
         if store.exists():
             store.rename(parts.previous)

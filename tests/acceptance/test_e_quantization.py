@@ -81,7 +81,7 @@ def test_int4_prefill_of_the_tutorial_is_a_fallback():
     assert fp16.exact("ttft") == int4.exact("ttft") > int8.exact("ttft")
     assert fp16.exact("peak_flops") == int4.exact("peak_flops") == 989 * 10**12
     assert int8.exact("peak_flops") == 1979 * 10**12
-    assert any("int4" in warning for warning in int4.bound.warnings)
+    assert any("int4" in warning for warning in int4.first.warnings)
 
 
 def test_gains_of_the_tutorial_are_not_two_and_four():

@@ -4,14 +4,14 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.analysis.constraints import ENDLESS, Condition, conditions, passes
+from symroof.analysis.constraints import UNBOUNDED, Constraint, constraints, passes
 from symroof.api import Study
 from symroof.formula.evaluate import NotGiven, NoValue
 
 CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
 CACHED = {"kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "24 GB"}
 """20 GB of weights, and 100 MB for each request; a step of 10 ms."""
-MEMORY = Condition("memory", "memory_bytes_per_device", "usable_memory_per_device")
+MEMORY = Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")
 
 
 def study(**more):
@@ -36,14 +36,14 @@ def study(**more):
 )
 def test_which_conditions_a_case_has(more, names):
     answers = study(**more) if "mem_capacity" not in more else Study(**CASE).first
-    assert [condition.name for condition in conditions(answers)] == names
+    assert [condition.name for condition in constraints(answers)] == names
 
 
 @pytest.mark.parametrize(("batch", "holds"), [(39, True), (40, True), (41, False)])
 def test_memory_that_is_exactly_full(batch, holds):
     """Forty requests of 100 MB beside 20 GB fill 24 GB."""
     answers = study(batch=batch)
-    assert conditions(answers) == [MEMORY]
+    assert constraints(answers) == [MEMORY]
     assert MEMORY.holds(answers.case) is holds
     assert MEMORY.share(answers.case) == Fraction(200 + batch, 240)
     assert MEMORY.bound(answers.case) == 24 * 10**9
@@ -73,11 +73,11 @@ def test_what_is_not_known_to_fit_does_not_pass():
 
 def test_a_load_of_one_is_no_steady_state():
     """Less than one keeps up; its limit is the plain number one, and the sides of its equation are one name."""
-    load = Condition("load", "load", "1")
+    load = Constraint("load", "load", "1")
     served = {"output": 20, "sustained_requests": "4 request/s"}
     for rate, holds in (("3.99", True), ("4", False), ("4.01", False)):
         answers = study(**served, arrival_rate=f"{rate} request/s")
-        assert load in conditions(answers)
+        assert load in constraints(answers)
         assert (load.holds(answers.case), load.share(answers.case), load.bound(answers.case)) == (holds, Fraction(rate) / 4, 1)
     assert (load.equation, load.sides) == ("load = 1", ("load",))
     assert (MEMORY.equation, MEMORY.sides) == ("memory_bytes_per_device = memory_share*mem_capacity", ("memory_bytes_per_device", "usable_memory_per_device"))
@@ -86,12 +86,12 @@ def test_a_load_of_one_is_no_steady_state():
 
 def test_a_wait_without_end_meets_no_target():
     """Of its limit it takes more than any number of times; a missing input is another matter."""
-    ttft = Condition("ttft", "loaded_ttft", "ttft_target")
+    ttft = Constraint("ttft", "loaded_ttft", "ttft_target")
     over = study(output=20, arrival_rate="100 request/s", targets={"ttft": "1 s"})
-    assert ttft.holds(over.case) is False and ttft.share(over.case) == ENDLESS > 10**299
+    assert ttft.holds(over.case) is False and ttft.share(over.case) == UNBOUNDED > 10**299
     with pytest.raises(NotGiven):
         ttft.holds(study(arrival_rate="100 request/s", targets={"ttft": "1 s"}).case)
-    itl = Condition("itl", "sustained_itl", "itl_target")
+    itl = Constraint("itl", "sustained_itl", "itl_target")
     with pytest.raises(NoValue):
         itl.holds(study(output=1, targets={"itl": "1 s"}).case)
     with pytest.raises(NoValue):
@@ -100,16 +100,16 @@ def test_a_wait_without_end_meets_no_target():
 
 def test_a_wait_is_searched_only_where_that_is_asked_for():
     waiting = study(output=20, batch=5, arrival_rate="10 request/s", targets={"ttft": "1 s", "itl": "15 ms"})
-    ttft, itl = (condition for condition in conditions(waiting) if condition.name in ("ttft", "itl"))
-    assert (ttft.waits(waiting.case), itl.waits(waiting.case)) == (True, False)
+    ttft, itl = (condition for condition in constraints(waiting) if condition.name in ("ttft", "itl"))
+    assert (ttft.has_wait(waiting.case), itl.has_wait(waiting.case)) == (True, False)
     assert ttft.solved("mem_bandwidth", waiting) is None
     assert ttft.solved("batch", waiting, waits=True) is None  # of what is counted it takes too long
     solution = ttft.solved("mem_bandwidth", waiting, waits=True)
     assert solution.value > 0 and solution.unknown == "mem_bandwidth"
     assert float(waiting.case.changed({"mem_bandwidth": solution.value}).value("loaded_ttft")) == pytest.approx(1, rel=1e-9)
     alone = study(output=20, targets={"ttft": "1 s"})
-    (ttft,) = (condition for condition in conditions(alone) if condition.name == "ttft")
-    assert not ttft.waits(alone.case) and ttft.solved("mem_bandwidth", alone).value > 0
+    (ttft,) = (condition for condition in constraints(alone) if condition.name == "ttft")
+    assert not ttft.has_wait(alone.case) and ttft.solved("mem_bandwidth", alone).value > 0
 
 
 def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one():
@@ -123,9 +123,9 @@ def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one()
 
 def test_the_inputs_of_a_condition():
     case = study(targets={"itl": "16 ms"}).case
-    itl = Condition("itl", "itl", "itl_target")
+    itl = Constraint("itl", "itl", "itl_target")
     assert {"params", "mem_bandwidth", "mbu", "peak_flops", "mfu", "itl_target", "batch"} <= itl.inputs(case)
     assert not {"mem_capacity", "price"} & itl.inputs(case)
-    assert "tp" in MEMORY.inputs(case) and "tp" not in Condition("price", "price", "price_target").inputs(
+    assert "tp" in MEMORY.inputs(case) and "tp" not in Constraint("price", "price", "price_target").inputs(
         Study(price="1 USD/hour", price_target="2 USD/hour").first.case
     )

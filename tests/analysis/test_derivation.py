@@ -73,7 +73,7 @@ LONG = Fraction(10**11)
 
 def test_every_limit_is_where_the_quantity_goes(numbers):
     """The quantity itself at an input far out or close to nothing is the limit; what grows, grows like the reported term."""
-    seen, case = 0, numbers[0].answers.case
+    seen, case = 0, numbers[0].bound_case.case
     at = moved(case)
     for derivation in numbers:
         quantity = derivation.name
@@ -96,7 +96,7 @@ def test_every_limit_is_where_the_quantity_goes(numbers):
 
 def test_every_elasticity_is_a_central_difference(numbers):
     """Value and formula, each against the quantity a little above and a little below; at a jump, on the side it belongs to."""
-    seen, formulas, case = 0, 0, numbers[0].answers.case
+    seen, formulas, case = 0, 0, numbers[0].bound_case.case
     at = moved(case)
     for derivation in numbers:
         quantity = derivation.name

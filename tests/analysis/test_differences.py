@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.differences import differences
-from symroof.analysis.waterfall import signed, times, waterfall
+from symroof.analysis.waterfall import factor_text, signed_text, waterfall
 from symroof.api import Study
 
 BASE = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100}
@@ -55,9 +55,9 @@ def test_the_changes_from_one_case_to_another(first, second, expected):
     assert [(change.kind, change.name, change.before, change.after) for change in made] == expected
     for change in made:
         a = change.applied(a)
-        assert (change.turned().before, change.turned().after) == (change.after, change.before)
-    assert a.case().value("kv_cache_bytes") == b.case().value("kv_cache_bytes")
-    assert a.case().value("prefill_time") == b.case().value("prefill_time")
+        assert (change.reversed().before, change.reversed().after) == (change.after, change.before)
+    assert a.case.value("kv_cache_bytes") == b.case.value("kv_cache_bytes")
+    assert a.case.value("prefill_time") == b.case.value("prefill_time")
 
 
 def test_names_of_ones_own_come_first():
@@ -87,7 +87,7 @@ def test_the_changes_to_a_tool_end_at_its_numbers(preset):
     for change in made:
         case = change.applied(case)
     for name in ("prefill_time", "itl", "memory_bytes_per_device"):
-        assert case.case().value(name) == tool.case().value(name), name
+        assert case.case.value(name) == tool.case.value(name), name
     assert all(case.given[name] == tool.given[name] for change in made if change.kind == "definition" for name, _ in change.given)
 
 
@@ -111,7 +111,7 @@ def test_each_value_on_the_way():
     ]
     assert (way.effect, way.factor) == (token * 650, Fraction(15, 2))
     assert sum(step.effect for step in way.steps) == way.effect
-    back = way.turned()
+    back = way.reversed()
     assert [(step.before, step.after) for step in back.steps] == [(step.after, step.before) for step in reversed(way.steps)]
     assert (back.effect, back.factor) == (-token * 650, Fraction(2, 15))
 
@@ -130,8 +130,8 @@ def test_what_moves_nothing_is_said_and_not_listed():
 
 @pytest.mark.parametrize(("value", "written"), [(Fraction(0), "+0 s"), (Fraction(1, 1000), "+1 ms"), (Fraction(-1, 1000), "-1 ms")])
 def test_an_effect_has_its_sign(value, written):
-    assert signed(value, "s") == written
+    assert signed_text(value, "s") == written
 
 
 def test_a_factor_of_nothing_is_none():
-    assert (times(None), times(Fraction(3, 2)), times(Fraction(0))) == ("", "× 1.5", "× 0")
+    assert (factor_text(None), factor_text(Fraction(3, 2)), factor_text(Fraction(0))) == ("", "× 1.5", "× 0")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.inline import explained, opened, shortest, written_out
+from symroof.analysis.inline import inlined, over_inputs, readable_form, shortest
 from symroof.api import Study
 from symroof.formula.parse import parse
 from symroof.formula.text import text
@@ -42,37 +42,43 @@ def cases():
 def test_opened_as_far_as_the_unknown_reaches(row, cases):
     formula, unknown, options, expected = row
     for answers in cases:
-        assert text(opened(parse(formula), unknown, answers, **options)) == expected
+        assert text(inlined(parse(formula), unknown, answers, **options)) == expected
 
 
 def test_numbers_of_a_case_decide_which_defaults_have_an_effect(cases):
     """Efficiencies and overheads that were given stand in the formula."""
     given = Study(**GPT2, mbu="0.8", step_overhead="1 ms", batch=3).first
-    assert text(opened(parse("kv_cache_bytes"), "context", given)) == "kv_bytes_per_token*batch*context"
-    assert text(opened(parse("decode_memory_time"), "batch", given)) == f"({BYTES})/(mbu*mem_bandwidth)"
-    assert text(opened(parse("itl"), "peak_flops", given)) == "max(decode_flops/peak_flops, decode_memory_time) + decode_overhead"
-    assert text(opened(parse("itl"), "peak_flops", cases[1])) == "max(decode_flops/peak_flops, decode_memory_time)"
+    assert text(inlined(parse("kv_cache_bytes"), "context", given)) == "kv_bytes_per_token*batch*context"
+    assert text(inlined(parse("decode_memory_time"), "batch", given)) == f"({BYTES})/(mbu*mem_bandwidth)"
+    assert text(inlined(parse("itl"), "peak_flops", given)) == "max(decode_flops/peak_flops, decode_memory_time) + decode_overhead"
+    assert text(inlined(parse("itl"), "peak_flops", cases[1])) == "max(decode_flops/peak_flops, decode_memory_time)"
     links = Study(**GPT2, tp=2).first
-    assert text(opened(parse("itl"), "peak_flops", links)) == "max(decode_flops_per_device/peak_flops, decode_memory_time) + decode_link_time"
+    assert text(inlined(parse("itl"), "peak_flops", links)) == "max(decode_flops_per_device/peak_flops, decode_memory_time) + decode_link_time"
 
 
 def test_what_readers_are_shown_keeps_the_batch_and_the_context(cases):
     """And the efficiencies where there are no numbers."""
     generic, gpt2 = cases
-    assert text(explained("kv_cache_bytes", "context", generic)) == text(explained("kv_cache_bytes", "context", gpt2)) == "kv_bytes_per_token*batch*context"
-    assert text(explained("decode_memory_time", "weight_bytes_read", generic)).endswith("/(mbu*mem_bandwidth)")
-    assert text(explained("decode_memory_time", "weight_bytes_read", gpt2)).endswith("/mem_bandwidth")
-    assert text(explained("itl", "decode_bytes", gpt2, lambda name: parse("7 s") if name == "decode_memory_time" else None)) == "max(decode_compute_time, 7 s)"
+    assert (
+        text(readable_form("kv_cache_bytes", "context", generic))
+        == text(readable_form("kv_cache_bytes", "context", gpt2))
+        == "kv_bytes_per_token*batch*context"
+    )
+    assert text(readable_form("decode_memory_time", "weight_bytes_read", generic)).endswith("/(mbu*mem_bandwidth)")
+    assert text(readable_form("decode_memory_time", "weight_bytes_read", gpt2)).endswith("/mem_bandwidth")
+    assert (
+        text(readable_form("itl", "decode_bytes", gpt2, lambda name: parse("7 s") if name == "decode_memory_time" else None)) == "max(decode_compute_time, 7 s)"
+    )
 
 
 def test_written_out_down_to_inputs(cases):
     for answers in cases:
-        assert text(written_out(parse("kv_cache_bytes"), answers)) == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context"
-        assert text(written_out(parse("decode_overhead + step_overhead"), answers)) == "0"
+        assert text(over_inputs(parse("kv_cache_bytes"), answers)) == "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element*batch*context"
+        assert text(over_inputs(parse("decode_overhead + step_overhead"), answers)) == "0"
     set_by_hand = Study(**GPT2, kv_bytes_per_token="1 kB").first
-    assert text(written_out(parse("kv_cache_bytes"), set_by_hand)) == "kv_bytes_per_token*batch*context"
+    assert text(over_inputs(parse("kv_cache_bytes"), set_by_hand)) == "kv_bytes_per_token*batch*context"
     weights = Study(assume={"detail": "weights"}).first
-    assert text(written_out(parse("decode_memory_time"), weights)) == "params*weight_bytes_per_param/(mbu*mem_bandwidth)"
+    assert text(over_inputs(parse("decode_memory_time"), weights)) == "params*weight_bytes_per_param/(mbu*mem_bandwidth)"
 
 
 def test_the_shortest_form(cases):

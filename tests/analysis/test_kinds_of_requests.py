@@ -2,7 +2,7 @@
 
 import pytest
 
-from symroof.analysis.verdict import case_warnings, kinds_apart
+from symroof.analysis.verdict import case_warnings, kinds_of_requests
 from symroof.api import Study
 
 CASE = {
@@ -41,10 +41,10 @@ RANGED = {**LONG, "mbu": "0.5..1"}
 )
 def test_a_kind_that_misses_what_the_mean_meets(mix, target, remarks):
     answers = Study(**CASE, **mix, targets={"ttft": target} if target else {}).decide().first
-    assert kinds_apart(answers) == [line for line in case_warnings(answers) if "requests miss" in line] == remarks
+    assert kinds_of_requests(answers) == [line for line in case_warnings(answers) if "requests miss" in line] == remarks
 
 
 def test_where_the_mix_does_not_decide_nothing_is_remarked():
     """Commands that only work numbers out hold targets against the case's own requests."""
     answers = Study(**CASE, **LONG, chunk=2048, targets={"ttft": "50 ms"}).first
-    assert answers.get("mix_loaded_ttft").text() == "40.03 ms" and kinds_apart(answers) == []
+    assert answers.get("mix_loaded_ttft").text() == "40.03 ms" and kinds_of_requests(answers) == []

@@ -56,7 +56,7 @@ def test_two_choices_are_found_together():
 
 def test_the_case_itself_needs_no_choice():
     (entry,) = made("ttft", f"{float(1000 * sr.Study(**CASE).exact('ttft')):.5g} ms").explanations
-    assert (entry.preset, entry.changes, entry.text) == ("", (), "the case as it stands")
+    assert (entry.preset, entry.changes, entry.text) == ("", (), "the case as it is")
 
 
 def test_a_number_out_of_reach_has_no_explanation():

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.asymptotics import limit_forms
-from symroof.analysis.sensitivity import binding_arms, elasticities, over_ranges, span_text
+from symroof.analysis.sensitivity import binding_arms, elasticities, elasticities_over_ranges, span_text
 from symroof.api import Study
 
 CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
@@ -73,8 +73,8 @@ def test_elasticities_over_ranges():
     entries = {e.symbol.name: e.as_json(str) for e in elasticities("itl", answers)}
     assert [entries["batch"][key] for key in ("value", "low", "high")] == [1, 0, 1]
     assert "low" not in entries["params"] and "arm" not in entries["params"]
-    assert over_ranges(answers, "itl", ("mbu", "params")) == {"mbu": (0, -1, 0), "params": (1, 1, 1)}
-    assert over_ranges(answers, "decode_link_time", ("mbu",)) == {}
+    assert elasticities_over_ranges(answers, "itl", ("mbu", "params")) == {"mbu": (0, -1, 0), "params": (1, 1, 1)}
+    assert elasticities_over_ranges(answers, "decode_link_time", ("mbu",)) == {}
 
 
 def test_elasticities_in_sympy():

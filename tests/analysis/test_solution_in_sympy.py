@@ -18,9 +18,9 @@ CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output":
 
 def number(expression, values):
     """What an expression comes to; SymPy keeps roots and logarithms exact."""
-    put_in = expression.xreplace(values)
-    assert not put_in.free_symbols
-    return sympy.N(put_in, 40)
+    use_defaults = expression.xreplace(values)
+    assert not use_defaults.free_symbols
+    return sympy.N(use_defaults, 40)
 
 
 def agrees(expression, study, exact):
@@ -217,9 +217,9 @@ def test_of_two_pieces_that_hold_the_first_crossing_is_the_answer(k, f):
     """A falling and a rising arm: they meet the width at k/f and at f, where f is the longer of both."""
     equation = "max(gemm_m, gemm_k*gemm_n/gemm_m) = d_ff"
     study = sr.Study(gemm_k=k, gemm_n=1, d_ff=f)
-    put_in = sr.solve(equation, "gemm_m").sympy.xreplace(study.values())
+    use_defaults = sr.solve(equation, "gemm_m").sympy.xreplace(study.values())
     exact = study.solve(equation, "gemm_m").value
-    assert put_in is sympy.nan if exact is None else put_in == sympy.Rational(str(exact))
+    assert use_defaults is sympy.nan if exact is None else use_defaults == sympy.Rational(str(exact))
 
 
 # ------------------------------------------------------------------------------- what may be negative, and what turns
@@ -246,8 +246,8 @@ def test_what_may_be_negative_is_a_condition(equation):
     assert WIDE not in whole.sympy.free_symbols and whole.verdict == "conditional"
     for heap, taken, per_row in itertools.product((1, 3, 4), (1, 2, 7), (1, 2, 3, 5)):
         study = OWN.study(heap=heap, taken=taken, per_row=per_row)
-        exact, put_in = study.solve(equation, "wide").value, whole.sympy.xreplace(study.values())
-        assert put_in is sympy.nan if exact is None else agrees(whole.sympy, study, exact), (heap, taken, per_row, put_in, exact)
+        exact, use_defaults = study.solve(equation, "wide").value, whole.sympy.xreplace(study.values())
+        assert use_defaults is sympy.nan if exact is None else agrees(whole.sympy, study, exact), (heap, taken, per_row, use_defaults, exact)
         met += exact is not None
     assert met > 0
 

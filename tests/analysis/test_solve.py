@@ -48,7 +48,7 @@ def test_one_equation_for_one_unknown(plain):
     for equation, unknown, count in ((["batch = 3", "batch = 4"], "batch", 2), ("batch = 3", [], 0), ("batch = 3", {"batch", "prompt"}, 2)):
         with pytest.raises(sr.InputError) as error:
             plain.solve(equation, unknown)
-        assert str(error.value) == f"equation: {count} at once: one equation is solved for one unknown\n    hint: solve one, and put the answer in"
+        assert str(error.value) == f"equation: {count} at once: one equation is solved for one unknown\n    hint: solve one, then substitute the answer"
 
 
 def test_a_threshold_for_another_unknown_is_its_equation():
@@ -94,7 +94,7 @@ def test_the_ends_of_an_unknown_are_conditions_of_a_symbolic_answer():
 
 
 NO_ANSWER = [  # model, equation, unknown, message
-    ("mixtral-8x7b", "decode_bytes = 2*weight_bytes", "batch", "has no symbolic answer (batch stands in an exponent), and prompt is missing for one with numbers\n    hint: `--assume experts=all`, every expert read, has one"),
+    ("mixtral-8x7b", "decode_bytes = 2*weight_bytes", "batch", "has no symbolic answer (batch is in an exponent), and prompt is missing for one with numbers\n    hint: `--assume experts=all`, every expert read, has one"),
     ("llama-3-8b", "ceil(batch/7)*params = batch*1 parameter + prompt*1 parameter/(1 token)", "batch", "has no symbolic answer (batch is an argument of ceil()), and prompt is missing for one with numbers"),
     ("llama-3-8b", "steady_batch = sustained_requests*gemm_k*1 s", "output", "is missing for that"),
 ]  # fmt: skip

@@ -106,7 +106,7 @@ def test_lists_make_cases_and_plain_questions_go_to_the_first():
         ("h200", 8),
     ]
     assert several.value("batch") == 1
-    assert several.bound.hardware.name == "h100-sxm"
+    assert several.first.hardware.name == "h100-sxm"
 
 
 def test_any_quantity_may_be_set_and_the_rest_follows():
@@ -217,7 +217,7 @@ def test_load_reads_a_file_and_paths_in_it_are_beside_it(tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text("model: models/mine.yaml\nhardware: h100-sxm\nworkload: {prompt: 1024, output: 16, batch: 2}\n", encoding="utf-8")
     loaded = Study.load(path)
-    assert loaded.bound.model.name == "mine"
+    assert loaded.first.model.name == "mine"
     assert loaded.value("itl") == sr.Study(**H100).value("itl")
 
 

@@ -5,23 +5,23 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.case_titles import case_label, case_title, degrees
-from symroof.analysis.constraints import ENDLESS, conditions, passes
+from symroof.analysis.constraints import UNBOUNDED, constraints, passes
 from symroof.analysis.verdict import (
     LOAD,
     all_met,
     case_warnings,
+    default_basis,
     efficiency_basis,
-    endless,
     findings,
     overloaded,
     splits_evenly,
-    standing_basis,
     target_checks,
     target_warnings,
-    unjudged,
+    unknown_targets,
+    waits_without_end,
 )
 from symroof.api import Study
-from symroof.cases.quantity_result import NotWorkedOut
+from symroof.cases.quantity_result import RangeNotFound
 from symroof.cases.ranges import Ranges
 
 GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
@@ -53,7 +53,7 @@ def test_a_target_at_its_limit(price, target, met, slack, words):
 
 
 def not_worked_out(*_):
-    raise NotWorkedOut
+    raise RangeNotFound
 
 
 @pytest.mark.parametrize(("limit", "met"), [("1 ms", False), ("50 ms", None), ("1 s", True)])
@@ -97,12 +97,12 @@ def test_a_load_of_one_is_too_much(rate, load):
     middle = {"1..1.99": Fraction("1.495"), "1..2": Fraction(3, 2), "2..3": Fraction(5, 2)}.get(rate) or Fraction(rate)
     assert first.slack == 1 - middle / 2
     over = middle >= 2
-    assert (overloaded(answers), endless("ttft", answers.case)) == (over, over)
+    assert (overloaded(answers), waits_without_end("ttft", answers.case)) == (over, over)
     assert [check.name for check in others] == ([] if over else ["ttft"])
-    stated = {condition.name: (condition.holds(answers.case), condition.share(answers.case)) for condition in conditions(answers)}
+    stated = {condition.name: (condition.holds(answers.case), condition.share(answers.case)) for condition in constraints(answers)}
     assert list(stated) == ["memory", LOAD, "ttft"]
     assert stated["memory"][0] is True and stated[LOAD] == (not over, middle / 2) and stated["ttft"][0] is not over
-    assert (stated["ttft"][1] == ENDLESS) is over
+    assert (stated["ttft"][1] == UNBOUNDED) is over
     words = {False: "does not keep up with the arriving requests: ", None: "keeps up with the arriving requests in a part of its ranges only: "}
     assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == ([True] if load is not True else [])
 
@@ -121,7 +121,7 @@ def test_prompts_that_pile_up_are_a_load_of_their_own(rate, lanes):
     check, *others = target_checks(answers)
     assert [other.name for other in others] == ([] if lanes else ["ttft"])
     assert (check.name, check.metric.value, check.met) == (LOAD, Fraction(lanes) if lanes else Fraction(rate) * 19 / 400, not lanes)
-    assert overloaded(answers) is endless("ttft", answers.case) is bool(lanes) and not endless("itl", answers.case)
+    assert overloaded(answers) is waits_without_end("ttft", answers.case) is bool(lanes) and not waits_without_end("itl", answers.case)
 
 
 def test_the_load_of_prompts_is_that_of_the_wait():
@@ -247,7 +247,7 @@ def test_an_efficiency_above_the_roof_is_impossible():
     ],
 )
 def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
-    assert standing_basis(efficiency, engine) == words
+    assert default_basis(efficiency, engine) == words
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
 def test_targets_that_cannot_be_judged(more, targets, missing):
     hardware = {"hardware": "h100-sxm"} if "price" in more else {}
     case = Study("gpt2", prompt=100, **{"output": 20, **hardware, **more}, targets=targets).first
-    assert unjudged(case) == missing
+    assert unknown_targets(case) == missing
     assert sorted(line for line in target_warnings(case) if "is not known" in line) == [
         f"whether it meets its {name} target is not known: {why}" for name, why in sorted(missing.items())
     ]

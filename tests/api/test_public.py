@@ -14,10 +14,10 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Number, Result
 from symroof.claims.check_result import Checked, Report
 from symroof.select.configuration import Configuration
-from symroof.select.selection import Choice
+from symroof.select.selection import Selection
 
 PUBLIC = {name: getattr(sr, name) for name in sr.__all__ if name != "__version__"}
-RESULTS = (Number, Result, BoundCase, Solution, Derivation, Choice, Configuration, Calibration, Report, Checked)
+RESULTS = (Number, Result, BoundCase, Solution, Derivation, Selection, Configuration, Calibration, Report, Checked)
 METHODS = [
     pytest.param(member, id=f"{owner.__name__}.{name}")
     for owner in (sr.Study, sr.Compiled)

@@ -10,7 +10,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.analysis.expressions import changes_put_in
+from symroof.analysis.expressions import with_changes_substituted
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.from_sympy import NoMeaning, from_sympy
@@ -54,7 +54,7 @@ def test_every_definition_there_and_back(assumed):
     definitions = answers.case.theory.definitions
     assert len(definitions) > 200
     for name, definition in definitions.items():
-        tree = changes_put_in(definition, answers)
+        tree = with_changes_substituted(definition, answers)
         assert_same(tree, from_sympy(s.expression(tree)), name)
 
 

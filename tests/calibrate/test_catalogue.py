@@ -86,7 +86,7 @@ def test_the_parts_make_the_time_that_the_engine_gives(name):
     given = {"mfu": 0.5, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 50, "link_latency": 6e-6, "link_share": 0.4}
     exact = {key: sr.Study(**{key: value}).exact(key) for key, value in given.items()}
     for made in [row for row in comparable(spec) if isinstance(row, MeasuredRow)][::8]:
-        case = bound(spec, made.row).case().changed(exact)
+        case = bound(spec, made.row).case.changed(exact)
         steps = 1 if made.row.metric in ("response_time", "response_rate") or made.row.output is None else made.row.output - 1
         time = sum(
             float(case.value(metric)) / (1 if metric == "ttft" else steps) for metric, part in (("ttft", made.prefill), ("decode_time", made.decode)) if part

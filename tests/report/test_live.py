@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from symroof.analysis.compile import compile
-from symroof.analysis.solution import whole
+from symroof.analysis.solution import to_whole
 from symroof.analysis.solve import solve
 from symroof.api import Study
 from symroof.cases.bind_cases import variant
@@ -184,8 +184,8 @@ def test_thresholds_agree_with_the_solver(points, browsed):
         for name, value in answers:
             solution = solve(name, case)
             if solution.unknown == "output" and value is not None:  # between whole numbers a response has no steps to sum
-                value = float(whole(Fraction(value), solution.kind))
-                assert value == whole(solution.value, solution.kind), (setting.key, own[0], name)
+                value = float(to_whole(Fraction(value), solution.kind))
+                assert value == to_whole(solution.value, solution.kind), (setting.key, own[0], name)
                 continue
             assert not differ(value, math.nan if solution.value is None else float(solution.value)), (setting.key, own[0], name, value, solution.value)
 

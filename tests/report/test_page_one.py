@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from symroof.analysis.constraints import passes
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import findings, overloaded, target_warnings, unjudged
+from symroof.analysis.verdict import findings, overloaded, target_warnings, unknown_targets
 from symroof.api import Study
 from symroof.report.environment import ranged
 from symroof.report.markup import FORMATS as WRITTEN
@@ -137,7 +137,7 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
     study = Study("llama-3-8b", ["h100-sxm", str(unpriced)], prompt=512, output=64, batch=8, targets=targets)
     priced, other = study.cases
     assert [passes(case) for case in study.cases] == [True, False]
-    assert (unjudged(priced), unjudged(other)) == ({}, {"price": "needs price"})
+    assert (unknown_targets(priced), unknown_targets(other)) == ({}, {"price": "needs price"})
     assert "whether it meets its price target is not known: needs price" in target_warnings(other)
     data = view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False)
     assert [row["verdict"] for row in data["cases"]] == ["met", "not known"]

@@ -8,7 +8,7 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.view_buying import buys
 from symroof.report.view_select import parts
-from symroof.select.headroom import each_bears, expected_copies
+from symroof.select.headroom import expected_copies, headrooms
 from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
@@ -86,7 +86,7 @@ def test_fewer_copies_would_do_if_all_went_as_expected(bought):
 def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
     """At the slow end of the efficiencies, with every batch up to the one in force."""
     run = bought.configurations[0].run
-    last = each_bears(run, ["prompt"])[0]
+    last = headrooms(run, ["prompt"])[0]
     slow = {name: run.bound_case.slow_end.case.value(name) for name in measured(run)}
 
     def borne(prompt):

@@ -9,7 +9,7 @@ from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import findings
 from symroof.api import Study
 from symroof.report.view_flips import needed
-from symroof.select.required_changes import keeps, lacks, together
+from symroof.select.required_changes import combined_change, margins, required_changes
 
 HAIR = Fraction(1, 10**6)
 
@@ -49,7 +49,7 @@ def lacking(index):
     """What a case lacks, solved once for the tests that ask about it."""
     case, targets = CASES[index]
     answers = Study(**case, targets=targets).first
-    return answers, lacks(answers)
+    return answers, required_changes(answers)
 
 
 @pytest.mark.parametrize("index", range(len(CASES)))
@@ -62,7 +62,7 @@ def test_what_it_lacks_makes_it_pass_and_a_hair_less_does_not(index):
         up = lever.flip.up
         less = neighbour(lever.name, lever.value, -1 if up else 1) if lever.now.symbol.counted else lever.value * (1 - HAIR if up else 1 + HAIR)
         assert wrong(case, targets, **{lever.name: less})
-    assert solved or together(answers)
+    assert solved or combined_change(answers)
 
 
 @pytest.mark.parametrize("index", range(len(CASES)))
@@ -88,7 +88,7 @@ def test_what_it_is_said_not_to_help_with_does_not_help(index):
 
 @pytest.mark.parametrize(("case", "targets"), CASES)
 def test_what_another_device_brings_passes_and_less_of_any_does_not(case, targets):
-    found = together(Study(**case, targets=targets).first)
+    found = combined_change(Study(**case, targets=targets).first)
     if found is None:
         return
     values = {name: Fraction(result.value) for name, result in found.items()}
@@ -102,7 +102,7 @@ def test_bandwidth_alone_does_not_help_where_compute_limits():
     """The first token takes 2*P*S/(mfu*F) and more, whatever the bandwidth; that time is what is told."""
     case = {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 4096, "mfu": 0.5}
     study = Study(**case, targets={"ttft": 0.2})
-    lever = next(lever for lever in lacks(study.first) if lever.name == "mem_bandwidth")
+    lever = next(lever for lever in required_changes(study.first) if lever.name == "mem_bandwidth")
     assert lever.flip is None
     ((name, best),) = lever.stuck
     assert name == "ttft" and best.value == study.exact("prefill_compute_time")
@@ -111,7 +111,7 @@ def test_bandwidth_alone_does_not_help_where_compute_limits():
 def test_no_mfu_does_where_even_the_peak_is_too_slow():
     """The tutorial's A100: 2*8.03e9*4096/312e12 = 210.839 ms at MFU 1, and 0.015 ms of dispatch."""
     study = Study(model="llama-3-8b", hardware="a100-80gb-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"ttft": 0.2})
-    lever = next(lever for lever in lacks(study.first) if lever.name == "mfu")
+    lever = next(lever for lever in required_changes(study.first) if lever.name == "mfu")
     assert lever.flip is None
     assert float(lever.stuck[0][1].value) == pytest.approx(2 * 8.03e9 * 4096 / 312e12 + 15e-6, rel=1e-12)
 
@@ -119,7 +119,7 @@ def test_no_mfu_does_where_even_the_peak_is_too_slow():
 def test_the_least_mfu_that_passes():
     """The tutorial's H100: 2*8.03e9*4096 FLOP in 200 ms less 0.01 ms on 989 TFLOP/s: 0.3326."""
     study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"ttft": 0.2})
-    (keep,) = keeps(study.first, ["mfu"])
+    (keep,) = margins(study.first, ["mfu"])
     assert keep.side == "at_least"
     assert float(keep.value) == pytest.approx(2 * 8.03e9 * 4096 / ((0.2 - 10e-6) * 989e12), rel=1e-12)
 
@@ -134,7 +134,7 @@ KEEPING = [
 def test_a_passing_one_can_go_as_far_as_told(case, targets):
     answers = Study(**case, targets=targets).first
     assert not findings(answers)
-    found = keeps(answers)
+    found = margins(answers)
     assert {"mfu", "mbu", "mem_capacity", "price"} <= {keep.name for keep in found}
     for keep in found:
         assert wrong(case, targets, **{keep.name: keep.value}) == []
@@ -145,7 +145,7 @@ def test_a_passing_one_can_go_as_far_as_told(case, targets):
 
 def test_a_wait_that_a_second_device_shortens_and_bandwidth_does_not():
     """On two devices the first token meets 40 ms; on one it takes 46.89 ms however fast the memory is."""
-    levers = {lever.name: lever for lever in lacks(Study(**WAITING, targets={"ttft": 0.04}).first, ("tp", "mem_bandwidth"))}
+    levers = {lever.name: lever for lever in required_changes(Study(**WAITING, targets={"ttft": 0.04}).first, ("tp", "mem_bandwidth"))}
     assert levers["tp"].value == 2
     ((name, best),) = levers["mem_bandwidth"].stuck
     assert name == "ttft" and best.value > Fraction(4, 100)
@@ -154,7 +154,7 @@ def test_a_wait_that_a_second_device_shortens_and_bandwidth_does_not():
 def test_a_wait_bounds_how_far_a_passing_one_can_go():
     """At an MFU of 0.7 the ITL of 17 ms is met, and the first token takes 94 ms where 60 are allowed: the wait is the end, not the ITL."""
     answers = Study(**WAITING, mfu=0.99, targets={"ttft": 0.06, "itl": 0.05}).first
-    (keep,) = keeps(answers, ["mfu"])
+    (keep,) = margins(answers, ["mfu"])
     assert keep.flip.condition == "ttft"
     assert (
         answers.case.changed({"mfu": keep.value * (1 + HAIR)}).value("loaded_ttft")
@@ -165,7 +165,7 @@ def test_a_wait_bounds_how_far_a_passing_one_can_go():
 
 def test_a_wait_that_no_tried_number_of_devices_shortens_is_not_known():
     answers = Study(**WAITING, targets={"ttft": 0.0002}).first
-    (lever,) = lacks(answers, ("tp",))
+    (lever,) = required_changes(answers, ("tp",))
     assert lever.flip is None and lever.unsolved == ("ttft",)
     assert needed(lever, answers) == "not known, as the wait has no formula to solve: ttft is not met with 2, 4, 8, 16, 24, 32"
 
@@ -173,7 +173,7 @@ def test_a_wait_that_no_tried_number_of_devices_shortens_is_not_known():
 def test_a_rate_that_nothing_serves_is_said_once():
     """At 80 requests a second even endless bandwidth leaves more prompts than compute reads, and no wait is reported beside that."""
     answers = Study(**{**WAITING, "arrival_rate": 80}, targets={"ttft": 0.04}).first
-    (lever,) = lacks(answers, ("mem_bandwidth",))
+    (lever,) = required_changes(answers, ("mem_bandwidth",))
     assert dict(lever.stuck)["ttft"] is None
     assert needed(lever, answers).startswith("no value is enough: however large, load is ") and "ttft" not in needed(lever, answers)
 
@@ -183,7 +183,7 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
     answers = Study(model="llama-3-70b", hardware="m2-ultra", prompt=4096, memory_share=0.5, targets={"ttft": 100}).first
     assert findings(answers) == ["does_not_fit"]
     assert "tp" not in {flip.name for flip in flips(answers)}
-    assert "tp" not in {lever.name for lever in lacks(answers)}
+    assert "tp" not in {lever.name for lever in required_changes(answers)}
 
 
 @pytest.mark.parametrize(
@@ -197,5 +197,5 @@ def test_more_devices_of_which_nobody_gave_the_links_are_no_answer():
 )
 def test_only_what_moves_a_missed_condition_is_a_lever(targets, more, levers, others):
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 4, "mfu": 0.5, "mbu": 0.8, "price": "2.5 USD/hour"}
-    named = {lever.name for lever in lacks(Study(**{**case, **more}, targets=targets).first)}
+    named = {lever.name for lever in required_changes(Study(**{**case, **more}, targets=targets).first)}
     assert levers <= named and not others & named

@@ -12,7 +12,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.select import screening
-from symroof.select.screening import CLOSE, Group
+from symroof.select.screening import CLOSE, ConfigurationGroup
 from symroof.select.selection import select
 
 LIMITS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok"}
@@ -60,7 +60,7 @@ class Server:
 
 def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
     """A group as the engine makes it of cases, but for its functions."""
-    made = Group.__new__(Group)
+    made = ConfigurationGroup.__new__(ConfigurationGroup)
     made.cases, made.size = servers, len(servers)
     made.rate, made.open_copies, made.chosen_batch, made.ranged = rated, open_copies, chosen_batch, ranged
     made.expected = [np.full(len(servers), 1.0)]

@@ -6,8 +6,8 @@ import pytest
 
 from symroof.analysis.verdict import case_warnings
 from symroof.api import Study
-from symroof.select.headroom import each_bears
-from symroof.select.screening import screened
+from symroof.select.headroom import headrooms
+from symroof.select.screening import screen
 from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92, "efficiency": "peak"}
@@ -73,7 +73,7 @@ def passes(case, batch, targets):
 @pytest.mark.parametrize(("hardware", "itl", "chunk"), [("h100-sxm", 0.02, 2048), ("a100-80gb-sxm", 0.045, 512), ("l40s", 0.05, 4096)])
 def test_the_largest_batch_is_that_of_a_walk_over_every_batch(hardware, itl, chunk):
     case = {**CASE, "hardware": hardware, "chunk": chunk}
-    (screening,) = screened(Study(**case, targets={"itl": itl, "ttft": 0.4}).cases)
+    (screening,) = screen(Study(**case, targets={"itl": itl, "ttft": 0.4}).cases)
     walk = [batch for batch in range(1, screening.most + 40, 3) if passes(case, batch, {"sustained_itl": itl, "loaded_ttft": 0.4})]
     assert walk == list(range(1, screening.most + 1, 3))
     assert passes(case, screening.most, {"sustained_itl": itl}) and not passes(case, screening.most + 1, {"sustained_itl": itl})
@@ -95,7 +95,7 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
 
 def test_what_it_bears_is_the_last_arrival_rate_that_passes():
     (c,) = select(**CASE, hardware="h100-sxm", targets=TARGETS, arrival_rate=40).configurations
-    last = each_bears(c.run, ["arrival_rate"])[0]
+    last = headrooms(c.run, ["arrival_rate"])[0]
     own = {**CASE, "hardware": "h100-sxm", "batch": c.run.batch, "dp": c.run.copies}
     below, above = (Study(**own, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
     assert below.exact("load") < 1 and float(below.exact("queued_ttft")) <= 0.5

@@ -93,5 +93,5 @@ def test_it_is_said_and_judged_by_the_mix(bought):
 
 def test_half_a_mix_is_no_mix_and_says_so():
     (c,) = select(model=MODELS["plain"], **CASE, long_share=0.2, targets=LIMITS, batch=4).configurations
-    assert "long_share without long_prompt and long_output: all requests are taken to be alike" in c.run.own.warnings
+    assert "long_share without long_prompt and long_output: all requests are treated as equal" in c.run.own.warnings
     assert c.run.value("sustained_itl") == Study(model=MODELS["plain"], **CASE, batch=4).exact("sustained_itl")

@@ -8,7 +8,7 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
-from symroof.solver.axis_walk import Walk
+from symroof.solver.axis_walk import AxisWalk
 
 
 class Numbers(dict[str, Fraction]):
@@ -34,7 +34,7 @@ ZEROS = {
 @pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize("text", ZEROS)
 def test_zeros_of_quotients_with_bends(text, bare):
-    walk = Walk("x", lambda tree, at: evaluate(tree, Numbers(a=Fraction(3)), at), bare=bare)
+    walk = AxisWalk("x", lambda tree, at: evaluate(tree, Numbers(a=Fraction(3)), at), bare=bare)
     solved = walk.solve(parse(text))
     assert [str(value) for value in solved.values] == ZEROS[text]
     assert all(branch.closed_form is None and not branch.conditions for branch in solved.branches) or not bare

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from symroof.analysis.solution import trees
+from symroof.analysis.solution import formula_trees
 from symroof.analysis.solution_text import solution_json
 from symroof.api import Study, solve_symbolic
 from symroof.errors import InputError
@@ -146,7 +146,9 @@ def test_a_pole_is_no_crossing_and_no_side(study):
     """1/(batch - 5) is below nothing before 5 and above it after: neither all the way."""
     solution = study.solve("1/(batch - 5) = 0", "batch")
     assert solution.values == ()
-    assert solution.verdict not in ("lhs_above", "lhs_below") or trees(solution).crossing.domain != (0, None) or "for every batch" not in solution.reason
+    assert (
+        solution.verdict not in ("lhs_above", "lhs_below") or formula_trees(solution).crossing.domain != (0, None) or "for every batch" not in solution.reason
+    )
 
 
 @pytest.mark.parametrize("equation", ["batch = prompt**64*output**64/3", "batch*prompt**64*output**64 = 1", "batch*3 = 1e99"])
@@ -206,7 +208,7 @@ def test_a_name_somebody_wrote_stays_in_the_answer():
 def test_a_share_above_one_is_no_answer(equation, unknown):
     solution = solve_symbolic(equation, unknown)
     assert solution.verdict == "conditional"
-    assert all(any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions) for b in trees(solution).crossing.branches)
+    assert all(any(mentions(c.tree, unknown) or "1" in text(c.tree) for c in b.conditions) for b in formula_trees(solution).crossing.branches)
 
 
 @pytest.mark.parametrize(
@@ -219,4 +221,4 @@ def test_what_has_no_symbolic_answer_says_what_is_missing(equation, unknown):
     except InputError as error:
         assert "missing" in str(error) or "no symbolic answer" in str(error)
     else:
-        assert trees(solution).crossing.branches or solution.values
+        assert formula_trees(solution).crossing.branches or solution.values

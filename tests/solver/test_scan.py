@@ -8,9 +8,9 @@ import pytest
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.solver.bracket import DIGITS, FEWER_DIGITS, ROUGHLY, halved, narrowed, sectioned
-from symroof.solver.joint_search import Gap, answered, together
-from symroof.solver.scan import EVERY, LEAST, PER_DECADE, Axis, crossings, dips, grid, scan
+from symroof.solver.bracket import DIGITS, FEWER_DIGITS, ROUGHLY, halve, narrow, narrow_roughly
+from symroof.solver.joint_search import Gap, run_search, search_together
+from symroof.solver.scan import EVERY, LEAST, PER_DECADE, ScanAxis, crossings, dips, grid, scan
 
 COUNTED, REAL = parse("sum(step, step, 1, x)"), parse("sqrt(x) + 2^x")
 
@@ -61,7 +61,7 @@ def test_every_whole_number_up_to_a_thousand_is_looked_at_where_that_is_cheap(lo
     """Two changes of side beside each other, anywhere: between two points of the grid they hide without rough values."""
     for high in (None, 701, 1000, EVERY, 10**6):
         ends = Fraction(low), None if high is None else Fraction(high)
-        axis = Axis.of(*ends, whole=True, between=True)
+        axis = ScanAxis.of(*ends, whole=True, between=True)
         assert [point for point in axis.points if low <= point <= EVERY] == [*range(max(low, 1), min(high or EVERY, EVERY) + 1)]
         assert tuple(axis.points[i] for i in axis.grid) == grid(*ends, True) and axis.floats == tuple(map(float, axis.points))
     for place in (701, 754, 997, 1021):
@@ -219,7 +219,7 @@ def test_a_dip_between_points_of_one_sign_is_looked_into(middle, side):
         return side * ((x - middle) ** 2 - Fraction(1, 100))
 
     points = [(Fraction(n), gap(Fraction(n))) for n in (1, 2, 3, 4) if Fraction(n) != middle]
-    inside = answered(dips(Gap(gap), points), None)
+    inside = run_search(dips(Gap(gap), points), None)
     assert inside and all(abs(point - middle) < Fraction(1, 10) and value == gap(point) for point, value in inside)
 
 
@@ -228,7 +228,7 @@ def test_where_nothing_comes_nearer_to_zero_than_beside_it_nothing_is_looked_int
     """Slopes, humps, a level stretch, and where the sides have met or changed over anyway."""
     for listed in {values, values[::-1], tuple(-value for value in values)}:
         gap, calls = looked_at(lambda x: 1)
-        assert answered(dips(gap, [(Fraction(n), Fraction(value)) for n, value in enumerate(listed)]), None) == calls == []
+        assert run_search(dips(gap, [(Fraction(n), Fraction(value)) for n, value in enumerate(listed)]), None) == calls == []
 
 
 @pytest.mark.parametrize("side", [1, -1])
@@ -241,7 +241,7 @@ def test_a_notch_beside_the_end_of_a_dip_is_looked_into(side, turned):
         return side * min(Fraction(1, 2) + abs(x - 1) / 10, 6 * abs(x - Fraction(9, 5)) - Fraction(1, 20))
 
     points = [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]
-    inside = answered(dips(Gap(gap), points), None)
+    inside = run_search(dips(Gap(gap), points), None)
     bottom = Fraction(1, 5) if turned else Fraction(9, 5)
     assert inside and all(abs(point - bottom) < Fraction(1, 120) and value == gap(point) for point, value in inside)
 
@@ -253,7 +253,7 @@ def test_a_dip_halfway_between_two_of_the_points_is_not_given_up(middle):
     def gap(x):
         return (x - middle) ** 2 - Fraction(1, 1000)
 
-    ((point, value),) = answered(dips(Gap(gap), [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]), None)
+    ((point, value),) = run_search(dips(Gap(gap), [(Fraction(n), gap(Fraction(n))) for n in (0, 1, 2)]), None)
     assert abs(point - middle) < Fraction(4, 100) and value == gap(point) < 0
 
 
@@ -268,7 +268,7 @@ def test_a_dip_that_stays_far_from_zero_is_given_up(height, looks):
         return height + (x - 1) ** 2
 
     points = [(Fraction(n), height + (Fraction(n) - 1) ** 2) for n in (0, 1, 2)]
-    assert answered(dips(Gap(gap), points), None) == [] and len(counted) == looks
+    assert run_search(dips(Gap(gap), points), None) == [] and len(counted) == looks
 
 
 # ------------------------------------------------------------------------------------------------ brackets narrowed down
@@ -297,7 +297,7 @@ def looked_at(f):
 
 
 def narrowed_exactly(gap, low, high, before, whole):
-    return narrowed(gap, low, high, (low, high), before, whole)
+    return narrow(gap, low, high, (low, high), before, whole)
 
 
 def bracketed(rough, before, whole):
@@ -306,8 +306,8 @@ def bracketed(rough, before, whole):
     def exact(x):
         raise AssertionError(f"looked at {x}")
 
-    return answered(
-        sectioned(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole), lambda points: [rough(Fraction(point)) for point in points]
+    return run_search(
+        narrow_roughly(Gap(exact, floats=True), Fraction(1), Fraction(10**6), before, whole), lambda points: [rough(Fraction(point)) for point in points]
     )
 
 
@@ -333,7 +333,7 @@ def test_a_crossing_that_only_shows_a_range_is_looked_at_less_often(name, digits
         gap, calls = looked_at(lambda x, by=PLACE - place: CURVES[name](x + by))
         gap.thorough = False
         low, high = (Fraction(math.floor(place)), Fraction(math.floor(place) + 1)) if whole else (place * (1 - ROUGHLY), place * (1 + ROUGHLY / 3))
-        found = narrowed(gap, Fraction(1), Fraction(10**6), (low, high), -1, whole)
+        found = narrow(gap, Fraction(1), Fraction(10**6), (low, high), -1, whole)
         assert len(calls) <= looks
         assert found == math.floor(place) + 1 if whole else abs(found - place) <= 2 * (DIGITS if place == 4096 else digits) * place
 
@@ -343,7 +343,7 @@ def test_a_crossing_that_only_shows_a_range_is_looked_at_less_often(name, digits
 @pytest.mark.parametrize("whole", [False, True])
 def test_a_bracket_that_ends_at_the_crossing_or_misses_it(bracket, end, whole):
     """Floats may put the end of a bracket right on the crossing, or mislead: the stretch it was made from has it all the same."""
-    found = narrowed(Gap(lambda x: x - 5), Fraction(1), Fraction(end), tuple(map(Fraction, bracket)), -1, whole)
+    found = narrow(Gap(lambda x: x - 5), Fraction(1), Fraction(end), tuple(map(Fraction, bracket)), -1, whole)
     assert abs(found - 5) <= (0 if whole else 5 * DIGITS)
 
 
@@ -357,7 +357,7 @@ def test_a_stretch_between_the_sides_is_entered_where_it_begins(last, between):
             raise NoValue("no steady state")
         return Fraction(-1 if x <= last else between if x < 900_000 else 1)
 
-    found = [narrowed(Gap(exact), Fraction(start), Fraction(10**6), (Fraction(start), Fraction(10**6)), -1, whole) for start, whole in ((0, True), (0, False))]
+    found = [narrow(Gap(exact), Fraction(start), Fraction(10**6), (Fraction(start), Fraction(10**6)), -1, whole) for start, whole in ((0, True), (0, False))]
     assert found[0] == math.floor(last) + 1
     assert 0 < found[1] - last <= 2 * DIGITS * last if between is None else exact(found[1]) == 0
 
@@ -388,8 +388,8 @@ def test_rough_values_narrow_a_bracket_of_any_size(place, below, above):
         turns.append(len(points))
         return [float(point) - place for point in points]
 
-    search = sectioned(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place * below), Fraction(place * above), -1, False)
-    low, high = answered(search, rough)
+    search = narrow_roughly(Gap(lambda x: x - Fraction(place), floats=True), Fraction(place * below), Fraction(place * above), -1, False)
+    low, high = run_search(search, rough)
     assert low < place < high and high - low <= Fraction(place) / 10**11
     assert len(turns) == math.ceil(math.log((above - below) * 10**11, 128))
 
@@ -415,10 +415,10 @@ def test_halving_meets_where_values_end(place):
             raise NoValue("no steady state")
         return Fraction(-1)
 
-    found = halved(Gap(exact), Fraction(0), Fraction(10**6), -1, False)
+    found = halve(Gap(exact), Fraction(0), Fraction(10**6), -1, False)
     assert 0 <= found - place <= 2 * DIGITS * found
     assert len(calls) <= 140
-    assert halved(Gap(exact), Fraction(0), Fraction(10**6), -1, True) == math.floor(place) + 1
+    assert halve(Gap(exact), Fraction(0), Fraction(10**6), -1, True) == math.floor(place) + 1
 
 
 def test_floats_that_mislead_make_no_crossing():
@@ -442,7 +442,7 @@ def test_where_floats_show_nothing_one_point_in_many_leads_to_the_crossing():
 
     for thorough in (True, False):
         looked_at.clear()
-        answer = answered(crossings(Gap(exact, True, thorough), Fraction(0), None, False), rough)
+        answer = run_search(crossings(Gap(exact, True, thorough), Fraction(0), None, False), rough)
         assert answer.values == (70_000,)
         assert (len(looked_at) > 48) == thorough
 
@@ -460,7 +460,7 @@ def test_where_floats_show_nothing_few_points_show_that_there_is_no_value():
     rough = [lambda points: [math.nan if point > 20_000 else float(point) - 5 for point in points], lambda points: [math.nan] * len(points)]
     for floats, most in zip(rough, (60, 120), strict=True):
         asked.clear()
-        assert answered(crossings(Gap(exact, True), Fraction(1), None, False), floats).values == (5,)
+        assert run_search(crossings(Gap(exact, True), Fraction(1), None, False), floats).values == (5,)
         assert len([point for point in asked if point > 20_000]) < most
 
 
@@ -494,5 +494,5 @@ def test_searches_together_ask_at_once_and_find_what_each_finds_alone():
         return total
 
     searches = [[1], [2, 3, 4], [], [5, 6]]
-    assert answered(together(search(places) for places in searches), rough) == [3 * sum(places) for places in searches]
+    assert run_search(search_together(search(places) for places in searches), rough) == [3 * sum(places) for places in searches]
     assert turns == [9, 6, 3]

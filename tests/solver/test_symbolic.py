@@ -130,7 +130,7 @@ NUMBERS_ONLY = {
     "max_chunk_sustained_itl": "which formula chunked_itl follows turns on chunk",
     "output_disaggregation_pays": "which formula chunked_itl follows turns on output",
 }
-"""Why there is no closed form: the unknown stands in an exponent and elsewhere too, decides which formula holds, or is what a search runs over."""
+"""Why there is no closed form: the unknown is in an exponent and elsewhere too, decides which formula holds, or is what a search runs over."""
 
 
 def formulas(name, switches):

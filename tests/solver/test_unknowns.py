@@ -8,7 +8,7 @@ import pytest
 
 import symroof as sr
 from symroof import symbols as s
-from symroof.analysis.solution import trees
+from symroof.analysis.solution import formula_trees
 from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.formula.text import text
@@ -170,8 +170,8 @@ def test_the_bandwidth_at_which_a_burst_drains_in_the_time_of_a_swap():
 def test_no_branch_divides_by_zero():
     found = sr.Study(assume={"launches": "hidden"}).solve("prefill_throughput = 100*decode_throughput", for_="mfu")
     assert found.verdict == "conditional"
-    assert trees(found).crossing.branches
-    assert not any("/0" in text(branch.closed_form) for branch in trees(found).crossing.branches)
+    assert formula_trees(found).crossing.branches
+    assert not any("/0" in text(branch.closed_form) for branch in formula_trees(found).crossing.branches)
 
 
 def test_every_choice_of_arms_has_its_branch():

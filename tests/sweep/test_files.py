@@ -18,7 +18,7 @@ import pytest
 import symroof as sr
 from symroof.errors import InputError
 from symroof.sweep.axes import axes_of
-from symroof.sweep.partial_files import Parts, alone
+from symroof.sweep.partial_files import PartsFolder, locked
 from symroof.sweep.write_file import Interrupted, write
 from tests.cli import ROOT
 
@@ -288,13 +288,13 @@ def test_a_part_in_the_place_of_another_is_computed_again(planned, origin, tmp_p
 
 
 def test_a_part_damaged_after_it_was_written_names_itself(planned, tmp_path, monkeypatch):
-    real = Parts.save
+    real = PartsFolder.save
 
     def torn(self, number, *rest):
         real(self, number, *rest)
         self._path(number).write_bytes(self._path(number).read_bytes()[:-40])
 
-    monkeypatch.setattr(Parts, "save", torn)
+    monkeypatch.setattr(PartsFolder, "save", torn)
     with pytest.raises(InputError, match=r"grid.csv: cannot be written: part .*00000000.part is damaged"):
         write(planned, tmp_path / "grid.csv", most=5)
 
@@ -397,7 +397,7 @@ def test_a_link_is_followed(planned, kind, tmp_path):
     write(planned, plain)
     assert points(target) == points(plain)
     assert os.listdir(tmp_path / "far") == [target.name]
-    with alone(target), pytest.raises(InputError, match="another sweep is writing this file"):
+    with locked(target), pytest.raises(InputError, match="another sweep is writing this file"):
         write(planned, link)
 
 
@@ -482,8 +482,8 @@ def test_the_next_sweep_clears_up_after_a_killed_one(planned, tmp_path):
 
 
 def test_what_another_process_holds_is_not_cleared_up(planned, tmp_path):
-    with alone(tmp_path / "other.csv"):
-        parts = Parts(tmp_path / "other.csv")
+    with locked(tmp_path / "other.csv"):
+        parts = PartsFolder(tmp_path / "other.csv")
         parts.open({}, 1, resume=False)
         write(planned, tmp_path / "grid.csv")
         assert parts.manifest.exists()
@@ -493,7 +493,7 @@ def test_a_store_that_a_killed_run_moved_aside_comes_back(planned, tmp_path):
     goal = tmp_path / "grid.zarr"
     write(planned, goal)
     before = contents(goal)
-    parts = Parts(goal)
+    parts = PartsFolder(goal)
     parts.folder.mkdir()
     goal.rename(parts.previous)
     with pytest.raises(Interrupted):
@@ -540,7 +540,7 @@ def test_two_sweeps_into_one_file_do_not_take_each_others_parts(planned, tmp_pat
     with pytest.raises(Interrupted):
         write(planned, path, track=stopping_at(3), most=2)
     left = contents(tmp_path)
-    with alone(path), pytest.raises(InputError, match="another sweep is writing this file"):
+    with locked(path), pytest.raises(InputError, match="another sweep is writing this file"):
         write(planned, path, resume=True, most=2)
     assert contents(tmp_path) == left
     write(planned, path, resume=True, most=2)

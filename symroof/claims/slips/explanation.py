@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from symroof.cases.quantity_result import bare
+from symroof.cases.quantity_result import plain_value
 from symroof.claims.read.written_number import Written
 from symroof.units import significant
 
@@ -56,7 +56,7 @@ class Explanation:
         return FACTOR.sub("", self.text)
 
     def as_json(self) -> dict[str, Any]:
-        return {"slip": self.slip, "named": self.named, "explains": bare(self.explains), "chance": round(self.chance, 4), "text": self.text}
+        return {"slip": self.slip, "named": self.named, "explains": plain_value(self.explains), "chance": round(self.chance, 4), "text": self.text}
 
 
 def times(ratio: Fraction) -> str:

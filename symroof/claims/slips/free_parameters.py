@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from symroof.claims.slips.context import Context
 from symroof.claims.slips.explanation import Explanation, chance
-from symroof.solver.bracket import halfway
+from symroof.solver.bracket import bisect
 from symroof.units import format_quantity, significant
 
 LEAST, MOST = Fraction(1, 20), Fraction(1)
@@ -79,7 +79,7 @@ def _meeting(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span:
         value = at(point)
         return value is None or (value > claimed) is rising
 
-    return Fraction(f"{float(halfway(past, *span, HALVINGS)[0]):.6g}")
+    return Fraction(f"{float(bisect(past, *span, HALVINGS)[0]):.6g}")
 
 
 def _share(context: Context, claimed: Fraction, low: Fraction, high: Fraction | None) -> float:

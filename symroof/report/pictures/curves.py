@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.analysis.solution import LIMIT, Solution, whole
+from symroof.analysis.solution import LIMIT, Solution, to_whole
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
@@ -106,7 +106,7 @@ class Limit:
     @property
     def count(self) -> int:
         """The last whole number on the near side."""
-        return self.solution.rounded(Fraction(self.value)) if self.solution.kind == LIMIT else whole(Fraction(self.value), LIMIT)
+        return self.solution.rounded(Fraction(self.value)) if self.solution.kind == LIMIT else to_whole(Fraction(self.value), LIMIT)
 
     def allows(self, thing: str) -> str:
         """``at most 12 requests``, ``any number of requests``, ``none``."""

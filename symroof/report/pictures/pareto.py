@@ -17,7 +17,7 @@ from symroof.report.pictures.cases import Configuration, at_last_step, compared,
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
-from symroof.select.selection import front
+from symroof.select.selection import pareto_front
 
 MOST, LARGEST = 64, 2.0**14
 """Configurations that are compared, and the largest batch."""
@@ -77,7 +77,7 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     points = [point for place, configuration in enumerate(every) for point in _points(place, configuration, of, by)]
     if not points:
         raise lacking("pareto", subject, "fits", otherwise="memory holds none of its configurations, at any batch")
-    best = [points[i] for i in front([(point.itl, point.worth) for point in points], (False, by == of.rate))]
+    best = [points[i] for i in pareto_front([(point.itl, point.worth) for point in points], (False, by == of.rate))]
     best.sort(key=lambda point: point.itl)
     goals = {configuration.first.targets["itl"] for configuration in every if "itl" in configuration.first.targets}
     goal = goals.pop() if len(goals) == 1 else None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from symroof.formula.evaluate import NoValue
-from symroof.solver.bracket import halfway
+from symroof.solver.bracket import bisect
 from symroof.theory.case import Case
 
 HALVINGS = 44
@@ -42,7 +42,7 @@ def _pole(case: Case, quantity: str, by: str, low: Fraction, at_low: float, high
         values[point] = value_at(case, quantity, by, point)
         return values[point] * at_low <= 0 if math.isfinite(values[point]) else None
 
-    below, above = halfway(beyond, low, high, HALVINGS)
+    below, above = bisect(beyond, low, high, HALVINGS)
     grown = min(abs(values[below]), abs(values[above])) > max(abs(at_low), abs(at_high))
     return (below + above) / 2 if below == above or grown else None
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.sensitivity import FIXED, NOTICEABLE, Span, over_ranges
+from symroof.analysis.sensitivity import FIXED, NOTICEABLE, ElasticityRange, elasticities_over_ranges
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
@@ -64,12 +64,12 @@ def metrics_of(subject: BoundCase) -> dict[str, str]:
     return UNDER_LOAD if under_load(subject.case) else ISOLATED
 
 
-def elasticities(subject: BoundCase) -> dict[str, dict[str, Span]]:
+def elasticities(subject: BoundCase) -> dict[str, dict[str, ElasticityRange]]:
     """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
     metrics = [metric for metric in metrics_of(subject) if subject.get(metric) is not None]
-    free, inputs = _free(subject, metrics), dict[str, dict[str, Span]]()
+    free, inputs = _free(subject, metrics), dict[str, dict[str, ElasticityRange]]()
     for metric in metrics:
-        for name, span in over_ranges(subject, metric, free).items():
+        for name, span in elasticities_over_ranges(subject, metric, free).items():
             if max(map(abs, span)) >= NOTICEABLE:
                 inputs.setdefault(name, {})[metric] = span
     return dict(sorted(inputs.items(), key=lambda item: -max(abs(span[0]) for span in item[1].values())))
@@ -84,11 +84,11 @@ def _free(subject: BoundCase, metrics: Collection[str]) -> list[str]:
 def in_steps(subject: BoundCase, metrics: Collection[str]) -> list[str]:
     """The inputs that can be chosen and move a metric in steps, as the pieces that a prompt is read in."""
     free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.used(metric)}
-    known = {metric: over_ranges(subject, metric, free) for metric in metrics}
+    known = {metric: elasticities_over_ranges(subject, metric, free) for metric in metrics}
     return [name for name in free if name not in known[last[name]]]
 
 
-def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) -> None:
+def _panel(canvas: Canvas, name: str, spans: list[ElasticityRange | None], scale: Scale) -> None:
     """The bars of one metric around their zero."""
     top, middle = canvas.height - 60, scale(0)
     canvas.words(name, middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
@@ -114,7 +114,7 @@ def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) ->
         canvas.words(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
 
 
-def says(subject: BoundCase, inputs: dict[str, dict[str, Span]], metrics: dict[str, str]) -> str:
+def says(subject: BoundCase, inputs: dict[str, dict[str, ElasticityRange]], metrics: dict[str, str]) -> str:
     """The takeaway: for each metric the strongest inputs, and which way they move it."""
     sentences = []
     for metric, word in metrics.items():

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from symroof.analysis.waterfall import Step, Waterfall, plain, signed, times
+from symroof.analysis.waterfall import Waterfall, WaterfallStep, factor_text, fraction_of, signed_text
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
@@ -23,18 +23,18 @@ def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
     headline = f"Why {way.symbol.name} differs"
     flagged = DOES_NOT_FIT in (*way.start.flags, *way.end.flags)
     canvas = sheet(headline, f"{start} to {end}", flagged, height=52 + ROW * (len(steps) + 2 + bool(others)))
-    numbers = [*(value for step in way.steps for value in (step.before, step.after)), plain(way.start), plain(way.end)]
+    numbers = [*(value for step in way.steps for value in (step.before, step.after)), fraction_of(way.start), fraction_of(way.end)]
     low, high = min(0.0, float(min(numbers))), max(0.0, float(max(numbers)))
     scale = Scale(low, high or 1.0, NAMES, WIDTH - RIGHT - VALUES)
     row = _Rows(canvas, scale, way.symbol.unit)
-    row.total(start, plain(way.start))
-    value = plain(way.start)
+    row.total(start, fraction_of(way.start))
+    value = fraction_of(way.start)
     for step in steps:
-        row.step(step.label, value, value + step.effect, times(step.factor))
+        row.step(step.label, value, value + step.effect, factor_text(step.factor))
         value += step.effect
     if others:
         row.step(f"{len(others)} smaller steps", value, value + sum((step.effect for step in others), Fraction(0)), "")
-    row.total(end, plain(way.end))
+    row.total(end, fraction_of(way.end))
     noted(canvas, [f"Slip of {step.slip}." for step in steps if step.slip])
     shows = "Two bars for both values and one for each difference between them, in the order in which they are applied."
     return Picture("waterfall", f"{headline}: {start} to {end}", shows, says(way), canvas)
@@ -44,11 +44,11 @@ def says(way: Waterfall) -> str:
     """Both values and the steps that move most."""
     unit = way.symbol.unit
     most = sorted(way.steps, key=lambda step: -abs(step.effect))[:3]
-    moved = "; ".join(f"{step.label}: {signed(step.effect, unit)}" for step in most)
+    moved = "; ".join(f"{step.label}: {signed_text(step.effect, unit)}" for step in most)
     return f"{way.symbol.name} goes from {way.start.text()} to {way.end.text()}{f'; {moved}' if moved else ', nothing moves it'}."
 
 
-def _largest(steps: tuple[Step, ...]) -> tuple[list[Step], list[Step]]:
+def _largest(steps: tuple[WaterfallStep, ...]) -> tuple[list[WaterfallStep], list[WaterfallStep]]:
     """The steps that are drawn, in their order, and the smaller ones that are not."""
     if len(steps) <= MOST:
         return list(steps), []
@@ -69,7 +69,7 @@ class _Rows:
 
     def step(self, name: str, before: Fraction, after: Fraction, factor: str) -> None:
         self._bar(before, after, VERMILION if after > before else BLUE, 0.65)
-        self._words(name, f"{signed(after - before, self.unit)}{f'  {factor}' if factor else ''}")
+        self._words(name, f"{signed_text(after - before, self.unit)}{f'  {factor}' if factor else ''}")
 
     def _bar(self, before: Fraction, after: Fraction, colour: str, strength: float) -> None:
         left, right = sorted((self.scale(float(before)), self.scale(float(after))))
