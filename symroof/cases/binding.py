@@ -32,10 +32,10 @@ from symroof.cases.spec_values import (
 from symroof.cases.supplied import Supplied, supplied_by
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num
-from symroof.specs.engines import DEFAULT_ENGINE
-from symroof.specs.fields import Span
+from symroof.specs.efficiencies import DEFAULT_ENGINE
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.input_values import Setting, of_device
+from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
@@ -123,7 +123,7 @@ class Binding:
 
     def box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """The inputs that are ranges."""
-        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
+        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, ValueRange)}
 
     def measured_box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """Those of them that are of measured efficiencies."""
@@ -206,7 +206,7 @@ def _of_known_devices(chosen: Selection, devices: Iterable[Entry[HardwareSpec]])
     known = {name: device.spec.name for device in devices if device.spec for name in (device.name, device.spec.name)}
     named: dict[str, tuple[Setting, ...]] = {}
     for name, values in chosen.of_devices.items():
-        device, own = of_device(name) or ("", name)
+        device, own = device_input(name) or ("", name)
         try:
             spec = known.get(device) or device_entry(device, chosen.base).spec.name  # type: ignore[union-attr]
         except InputError as error:
@@ -241,11 +241,11 @@ def _bind(layered: Selection, supplied: Supplied, documents: tuple[Document, ...
     for name, value in values.items():
         if preset and name in supplied.special and layered.origin.get(name) == f"preset {preset.name}":
             continue  # what the preset sets for this device or model is stronger than what it sets for all
-        given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+        given[name] = Given(value, layered.origin.get(name, "given"), value.text if isinstance(value, ValueRange) else "")
     for name, (value,) in layered.of_devices.items():
         if device and name.startswith(f"{device.name}."):
             given[name.removeprefix(f"{device.name}.")] = Given(
-                value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, Span) else ""
+                value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, ValueRange) else ""
             )
     if layered.deciding:
         set_for_decision(assumptions, given, warnings)

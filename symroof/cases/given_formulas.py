@@ -13,7 +13,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import in_short, text
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
@@ -34,7 +34,7 @@ def check_formulas(made: Callable[[], Case], given: Mapping[str, Given], box: En
     Raises:
         InputError: one does not.
     """
-    formulas = {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span)) and not value.defaulted}
+    formulas = {name: value for name, value in given.items() if not isinstance(value.setting, (Num, ValueRange)) and not value.defaulted}
     if not formulas:
         return
     case = made()

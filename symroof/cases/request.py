@@ -12,9 +12,9 @@ from symroof.cases.selection import Selection, Values
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
-from symroof.specs.engines import engine_class
+from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Faults
-from symroof.specs.input_values import Setting, of_device, setting_of_device, settings
+from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
@@ -59,8 +59,8 @@ def selection(
         try:
             if name in ROLES:
                 precision[name] = (weight_precisions if name == "weights" else precision_names)(value)
-            elif of_device(name):
-                of_devices[name] = (setting_of_device(name, _exact(value), bare=True),)
+            elif device_input(name):
+                of_devices[name] = (device_setting(name, _exact(value), bare=True),)
             else:
                 values[canonical(name)] = settings(name, _exact(value), bare=True, own=own)
         except ValueError as error:
@@ -146,7 +146,7 @@ def of_study(document: Document) -> tuple[StudySpec | None, Selection]:
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
     aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
-    of_devices: Values = {name: value for name, value in spec.set.items() if of_device(name)}
+    of_devices: Values = {name: value for name, value in spec.set.items() if device_input(name)}
     plain: Values = {name: value for name, value in spec.set.items() if name not in of_devices}
     values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
     precision = {role: value for role, value in spec.precision if value}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num, Tree
-from symroof.specs.catalogue import named_model
-from symroof.specs.fields import Span
+from symroof.specs.catalogue import model_by_hub_name
+from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
-from symroof.specs.stored import of_checkpoint, precision_width, stored_as
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
@@ -48,10 +48,10 @@ COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "p
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
     """The value at which a case stands: of a range its middle, a whole number where sums run up to it.
 
-    >>> middle(Span(Fraction(100), Fraction(301), "100..301"), "output").value, middle(Span(Fraction(1), Fraction(2), "1..2"), "batch").value
+    >>> middle(ValueRange(Fraction(100), Fraction(301), "100..301"), "output").value, middle(ValueRange(Fraction(1), Fraction(2), "1..2"), "batch").value
     (Fraction(200, 1), Fraction(3, 2))
     """
-    if not isinstance(setting, Span):
+    if not isinstance(setting, ValueRange):
         return setting
     between = setting.middle
     whole = base_name(name) in COUNTS_OF_TERMS and setting.low.denominator == 1
@@ -102,12 +102,12 @@ def of_elements(chosen: Width) -> Width:
 
 def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[str]) -> tuple[ModelSpec | None, bool]:
     """The model as a precision of the weights stores it, where that is one of a whole checkpoint; and whether it is."""
-    if weights is None or not of_checkpoint(weights):
+    if weights is None or not is_checkpoint_precision(weights):
         return model, False
     if model is None or not model.layers:
         warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
         return model, False
-    return model.model_copy(update={"quantization": stored_as(weights, model)}), True
+    return model.model_copy(update={"quantization": quantization_at(weights, model)}), True
 
 
 def model_values(model: ModelSpec) -> dict[str, Given]:
@@ -188,7 +188,7 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, Given]) -> No
 
 def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
     """Warn where a model's name on the hub states weights or a version that the case does not follow."""
-    entry = named_model(name)
+    entry = model_by_hub_name(name)
     if entry and (remark := entry.remark(roles["weights"] is not None)):
         warnings.append(f"{name} is taken as {entry.name}; {remark}")
 
@@ -219,7 +219,9 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
 def lengths(given: Mapping[str, Given]) -> dict[str, Fraction]:
     """The lengths of a request that are numbers; of a range its upper end."""
     settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
-    return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
+    return {
+        name: setting.high if isinstance(setting, ValueRange) else setting.value for name, setting in settings.items() if isinstance(setting, (ValueRange, Num))
+    }
 
 
 def check_together(given: Mapping[str, Given], warnings: list[str]) -> None:
@@ -241,8 +243,8 @@ def check_prefix(given: Mapping[str, Given]) -> None:
     cached, prompt = (given.get(name) for name in ("cached_prefix", "prompt"))
     if cached is None or prompt is None:
         return
-    most = cached.setting.high if isinstance(cached.setting, Span) else cached.setting.value if isinstance(cached.setting, Num) else None
-    least = prompt.setting.low if isinstance(prompt.setting, Span) else prompt.setting.value if isinstance(prompt.setting, Num) else None
+    most = cached.setting.high if isinstance(cached.setting, ValueRange) else cached.setting.value if isinstance(cached.setting, Num) else None
+    least = prompt.setting.low if isinstance(prompt.setting, ValueRange) else prompt.setting.value if isinstance(prompt.setting, Num) else None
     if most is not None and least is not None and most > least:
         message = f"{float(most):,g} cached tokens are more than the {float(least):,g} of the prompt they are a part of"
         raise InputError(Problem(cached.source, message, path="cached_prefix", hint=f"at most {float(least):,g}"))
@@ -256,7 +258,7 @@ def check_degrees(given: Mapping[str, Given], warnings: list[str]) -> None:
             layout, and few of the numbers between two are permitted.
     """
     for name in DEGREES:
-        if name in given and isinstance(ends := given[name].setting, Span):
+        if name in given and isinstance(ends := given[name].setting, ValueRange):
             values = [str(2**k) for k in range(10) if ends.low <= 2**k <= ends.high]
             hint = f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
             raise InputError(Problem(given[name].source, f"{name} is a range; a number of devices is one, or a list", path=name, hint=hint))

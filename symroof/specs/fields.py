@@ -29,7 +29,7 @@ class Faults(ValueError):
 
 
 @dataclass(frozen=True)
-class Span:
+class ValueRange:
     """A range ``low..high`` as written, in base units; ``expected`` is where in it evidence expects the value, the middle where nothing says."""
 
     low: Fraction
@@ -104,7 +104,7 @@ def _positive(read: Quantity) -> Quantity:
     return read
 
 
-def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> Span:
+def parse_range(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> ValueRange:
     """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit, which may stand once, ``1..2 ms``.
 
     Raises:
@@ -120,7 +120,7 @@ def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool =
         head, last = second.removesuffix(unit_text).strip(), first.strip()
         turned = f"{head}..{last} {unit_text}".strip() if last[-1:].isdigit() else f"{second.strip()}..{last}"
         raise ValueError(f"the range {text!r} runs backwards; write {turned}")
-    return Span(low.value, high.value, text)
+    return ValueRange(low.value, high.value, text)
 
 
 def _whole(value: object) -> int:

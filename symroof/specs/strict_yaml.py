@@ -106,7 +106,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         a: 2
         ^
     """
-    reader = _Reader(text, file)
+    reader = _YamlReader(text, file)
     try:
         data = reader.document()
     except InputError:
@@ -130,7 +130,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     return Document(file, data, reader.places, reader.lines, text, reader.written)
 
 
-class _Reader:
+class _YamlReader:
     """Events to plain data in one pass, with the place of every value."""
 
     def __init__(self, text: str, file: str) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
 
 from symroof.errors import nearest
+from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
-from symroof.specs.engines import engine_class
+from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Faults, Spec
-from symroof.specs.input_values import MOST_VALUES, Setting, of_device, setting_of_device, settings
-from symroof.specs.stored import precision_name, precision_width
+from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical
@@ -30,7 +30,7 @@ def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declara
             faults.append(((key,), f"unknown key; {hint}" if hint else "unknown key"))
             continue
         try:
-            mapped[name] = (setting_of_device(name, item),) if devices and of_device(name) else settings(key, item, formulas, own=own)
+            mapped[name] = (device_setting(name, item),) if devices and device_input(name) else settings(key, item, formulas, own=own)
         except Faults as error:
             faults += [((key, *place), message) for place, message in error.items]
         except ValueError as error:

@@ -11,7 +11,7 @@ from symroof.cases.request import selection
 from symroof.cases.selection import Selection
 from symroof.errors import InputError
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 
 PRESET = "tutorial-mlsysim"
 
@@ -137,7 +137,7 @@ def test_a_range_stands_at_its_middle_and_keeps_its_ends():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
     assert value(result, "mfu") == Fraction(6, 10)
     assert result.box() == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
-    assert isinstance(result.given["mfu"].setting, Span)
+    assert isinstance(result.given["mfu"].setting, ValueRange)
 
 
 def test_a_range_without_width_is_a_number():

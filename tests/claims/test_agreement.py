@@ -8,8 +8,8 @@ import pytest
 
 from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.explain import _ordered
-from symroof.claims.slips.explanation import chance, neighbourhood, spans
-from symroof.claims.slips.predictions import Prediction
+from symroof.claims.slips.explanation import agreeing_ranges, chance, error_range
+from symroof.claims.slips.predictions import SlipPrediction
 
 HAIR = Fraction(1, 10**9)
 
@@ -63,8 +63,8 @@ def test_explanations_that_round_to_the_claim_come_before_those_that_are_cut_off
     """Then the order of the catalogue; of a slip its best value alone; what lies further off is none."""
     written = read_written("100", "")
     values = {"cut": "100.9", "round": "100.5", "far": "101", "below": "99.5", "lower": "99.4", "exact": "100"}
-    listed = [Prediction((slip,), (slip,), Fraction(value)) for slip, value in values.items()]
-    again = [Prediction(("cut",), ("another way",), Fraction("100.2"))]
+    listed = [SlipPrediction((slip,), (slip,), Fraction(value)) for slip, value in values.items()]
+    again = [SlipPrediction(("cut",), ("another way",), Fraction("100.2"))]
     assert [p.slips[0] for p in _ordered(listed, written)] == ["round", "below", "exact", "cut"]
     assert [(p.slips[0], p.texts[0]) for p in _ordered([*listed, *again], written)] == [
         ("round", "round"), ("below", "below"), ("exact", "exact"), ("cut", "another way"),
@@ -74,19 +74,19 @@ def test_explanations_that_round_to_the_claim_come_before_those_that_are_cut_off
 def test_the_chance_of_an_explanation_is_a_share_of_lengths():
     """A random error of the size of ×2 reaches from half to twice the claim; spans that overlap count once, what lies outside not at all."""
     e = 2.718281828459045
-    assert neighbourhood(2, 1) == pytest.approx(0.6931471805599453)
+    assert error_range(2, 1) == pytest.approx(0.6931471805599453)
     assert chance(1.0, 10.0, [(0.5, 2**0.5 / 2)]) == pytest.approx(0.25)
     assert chance(1.0, 10.0, [(0.5, 1.0), (0.7, 1.0), (0.9, 2.0)]) == pytest.approx(1.0)
     assert chance(1.0, 10.0, [(0.25, 2**-0.5), (4.0, 8.0), (3.0, e), (1, 1)]) == pytest.approx(0.25)
     assert chance(1.0, 10.0, [(-1.0, 1.0)]) == 0
-    assert neighbourhood(1.01, 1) == pytest.approx(neighbourhood(1 / 1.01, 1)) == pytest.approx(0.04879016416943204)
+    assert error_range(1.01, 1) == pytest.approx(error_range(1 / 1.01, 1)) == pytest.approx(0.04879016416943204)
 
 
 @pytest.mark.parametrize(("text", "value"), [("100", 200), ("12.0", 8), ("~100", 200)])
 def test_a_span_holds_the_claims_that_would_have_agreed(text, value):
     """Scaling claim and derived value alike: at the ends of the span the value is at the ends of what the claim agrees with."""
     written = read_written(text, "")
-    ((low, high),) = spans([Fraction(value)], written)
+    ((low, high),) = agreeing_ranges([Fraction(value)], written)
     room = Fraction(1, 2) * Fraction(10) ** (Decimal(text.strip("~")).as_tuple().exponent) * (2 if "~" in text else 1)
     number = Fraction(text.strip("~"))
     assert low == pytest.approx(float(value * number / (number + max(room, 2 * room if "~" not in text else room))), rel=1e-12)

@@ -9,13 +9,11 @@ import pytest
 
 from symroof.claims.claim_settings import study_of
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips import explain as explaining
 from symroof.claims.slips.context import _texts, context_of
 from symroof.claims.slips.explain import MOST_CHANGES, MOST_SUGGESTIONS, _differs, _distinct, _of_formulas, _of_pairs, _pairs
 from symroof.claims.slips.label_slips import _answers, _by_chance
-from symroof.claims.slips.predictions import Prediction, _digits, _worked_out, combined
-from symroof.claims.slips.slip_catalogue import CATALOGUE
-from symroof.claims.slips.ways import Change, Other, Result, Rounded
+from symroof.claims.slips.predictions import SlipPrediction, _digits, _worked_out, two_slips
+from symroof.claims.slips.slip_catalogue import CaseChange, MisreadResult, OtherFigure, RoundedFigure
 from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.specs.claims import ClaimSpec
@@ -27,12 +25,12 @@ class Hundred:
     value = Fraction(100)
 
     @staticmethod
-    def again(sets):
+    def value_with(sets):
         return 100 * prod((factor for one in sets for name, factor in one.items() if name != "assume"), start=Fraction(1))
 
 
 def change(name, factor, *, paired=True, slip=None, digits=1):
-    return Prediction((slip or name,), (f"{name} wrong",), 100 * Fraction(factor), ({name: Fraction(factor)},), paired=paired, digits=digits)
+    return SlipPrediction((slip or name,), (f"{name} wrong",), 100 * Fraction(factor), ({name: Fraction(factor)},), paired=paired, digits=digits)
 
 
 @pytest.mark.parametrize(("value", "differs"), [("100", False), ("100.5", False), ("100.51", True), ("99.5", False), ("99.49", True), ("200", True)])
@@ -72,9 +70,9 @@ def test_two_slips_of_different_names_and_of_different_values():
     """Two changes of other things; none of one slip twice, of the same name twice, of one that stands alone, or of a value that another has."""
     singles = [change("a", 2), change("b", 3), change("b2", 5, slip="b"), change("c", 7, paired=False), change("d", 2)]
     assert sorted(p.value / 100 for p in _pairs(singles, Hundred)) == [6, 10]
-    same = Prediction(("e",), ("e",), Fraction(1100), ({"a": Fraction(11)},))
+    same = SlipPrediction(("e",), ("e",), Fraction(1100), ({"a": Fraction(11)},))
     assert [p.value for p in _pairs([change("a", 2), same], Hundred)] == []
-    switches = [Prediction((name,), (name,), Fraction(100 + i), ({"assume": {name: "on"}},)) for i, name in enumerate("xy")]
+    switches = [SlipPrediction((name,), (name,), Fraction(100 + i), ({"assume": {name: "on"}},)) for i, name in enumerate("xy")]
     assert len(list(_pairs(switches, Hundred))) == 1
 
 
@@ -102,10 +100,10 @@ def test_two_slips_explain_a_claim_of_four_digits(written, slips, named):
 
 
 def test_what_changes_the_same_thing_is_not_done_twice():
-    assert combined(Hundred, change("a", 2), change("a", 3)) is None
-    both = combined(Hundred, change("a", 2), change("b", 3))
+    assert two_slips(Hundred, change("a", 2), change("a", 3)) is None
+    both = two_slips(Hundred, change("a", 2), change("b", 3))
     assert (both.slips, both.texts, both.value) == (("a", "b"), ("a wrong", "b wrong"), 600)
-    assert combined(Hundred, Prediction(("r",), ("r",), Fraction(1), way=Result("r", "value")), change("a", 2)) is None
+    assert two_slips(Hundred, SlipPrediction(("r",), ("r",), Fraction(1), misreading=MisreadResult("r", "value")), change("a", 2)) is None
 
 
 # ------------------------------------------------------------------------------------------------------- how many answers
@@ -162,14 +160,14 @@ def test_the_share_of_wrong_bounds_that_some_change_would_meet(bound, reached, s
 @pytest.mark.parametrize(
     ("way", "matters", "digits"),
     [
-        (Other("x", "peak_flops", "parts"), (), 2), (Other("x", "peak_flops", "relatives"), (), 3), (Other("x", "peak_flops", "sparse"), (), 1), (Other("x", "peak_flops", "precisions"), (), 1),
-        (Change("x", {}), ("params",), 1), (Change("x", {}, fine=("params",)), ("params",), 3), (Change("x", {}, fine=("params", "tp")), ("tp",), 3), (Change("x", {}, fine=("params",)), (), 1),
-        (Rounded("itl", 2), ("params",), 1),
+        (OtherFigure("x", "peak_flops", "parts"), (), 2), (OtherFigure("x", "peak_flops", "relatives"), (), 3), (OtherFigure("x", "peak_flops", "sparse"), (), 1), (OtherFigure("x", "peak_flops", "precisions"), (), 1),
+        (CaseChange("x", {}), ("params",), 1), (CaseChange("x", {}, precise_for=("params",)), ("params",), 3), (CaseChange("x", {}, precise_for=("params", "tp")), ("tp",), 3), (CaseChange("x", {}, precise_for=("params",)), (), 1),
+        (RoundedFigure("itl", 2), ("params",), 1),
     ],
 )  # fmt: skip
 def test_from_how_many_digits_on_a_number_tells(way, matters, digits):
     """There are many other parts, and more that serve elsewhere."""
-    assert _digits(SimpleNamespace(matters=lambda name: name in matters), way) == digits
+    assert _digits(SimpleNamespace(depends_on=lambda name: name in matters), way) == digits
 
 
 CASE = {"model": "llama-3-8b", "prompt": 1000, "batch": 3}
@@ -221,89 +219,9 @@ def test_the_cases_that_a_slip_may_have_happened_in():
     both = context_of(claim, SimpleNamespace(number=Fraction(1, 2), unit=""), "2")
     assert both.sides == ((0, 1), (0,), (1,))
     assert [both.where(side) for side in both.sides] == ["", " in the first case only", " in the second case only"]
-    assert both.again(({}, {})) == Fraction(1, 2)
-    assert both.again(({"batch": Fraction(3)}, {})) == Fraction(3, 2)
-    assert both.again(({}, {"batch": Fraction(4)})) == Fraction(1, 4)
+    assert both.value_with(({}, {})) == Fraction(1, 2)
+    assert both.value_with(({"batch": Fraction(3)}, {})) == Fraction(3, 2)
+    assert both.value_with(({}, {"batch": Fraction(4)})) == Fraction(1, 4)
     one = context_of(ClaimSpec(id="x", quantity="batch", value="2", given={"batch": 3}), SimpleNamespace(number=Fraction(3), unit="request"), "2")
-    assert (one.sides, one.where((0,)), one.again(({"batch": Fraction(5)},))) == (((0,),), "", 5)
-    assert one.again(({"mbu": Fraction(-1), "batch": Fraction(0)},)) is None
-
-
-# -------------------------------------------------------------------------------------------------- beside a plainer count
-
-PLAIN = [{"assume": {"detail": name}} for name in "abcd"]
-
-
-@pytest.fixture
-def levels(monkeypatch):
-    """Plainer counts a to d, of which the first three are tried; what each predicts; which were asked for, and for which slips."""
-    asked = []
-
-    def put(predicted, *, linked=False, rounders=()):
-        asked.clear()
-
-        def at(context, settings, slips, written):
-            label = settings.get("assume", {}).get("detail", "") + settings.get("params", "") + ("!" if "decode_link_time" in settings else "")
-            asked.append((label, len(list(slips)) == len(CATALOGUE)))
-            return predicted.get(label, [])
-
-        monkeypatch.setattr(explaining, "_at", at)
-        monkeypatch.setattr(explaining, "simpler", lambda claim: PLAIN)
-        monkeypatch.setattr(explaining, "linked", lambda claim: linked)
-        monkeypatch.setattr(explaining, "with_round_params", lambda claim, settings: [{**settings, "params": value} for value in rounders])
-        return asked
-
-    return put
-
-
-def beside(written, singles=(), **claim):
-    fields = {"quantity": "itl", **claim}
-    context = SimpleNamespace(steps=fields.pop("steps", {}), claim=ClaimSpec(id="x", value=written, **fields), value=Fraction(100))
-    return explaining._of_levels(list(singles), context, read_written(written, ""))
-
-
-def test_one_slip_beside_each_of_three_plainer_counts(levels):
-    asked = levels({"b": [change("x", 2)], "c": [change("y", 2), change("z", 3)], "d": [change("w", 2)]})
-    listed = beside("200.0")
-    assert [(one.slip, one.named, one.text) for one in listed] == [("x", True, "x wrong: ×2, at detail b"), ("y", True, "y wrong: ×2, at detail c")]
-    assert asked == [("a", True), ("b", True), ("c", True)]
-    assert [one.named for one in beside("200")] == [True, True]
-    assert [one.named for one in beside("2.0e2")] == [False, False]
-    assert beside("201.0") == []
-    for claim in ({"steps": {"a": 1}}, {"values": {"value": ["1"]}}):
-        assert beside("200.0", **claim) == []
-    assert (
-        explaining._of_levels([], SimpleNamespace(steps={}, claim=ClaimSpec(id="x", value="2", expression="2"), value=Fraction(1)), read_written("200.0", ""))
-        == []
-    )
-
-
-def test_links_are_left_out_too_where_devices_send_to_each_other(levels):
-    """Of a quantity; beside the plainest count, and beside none."""
-    asked = levels({}, linked=True)
-    beside("200.0")
-    assert [label for label, _ in asked] == ["a", "b", "c", "a!", "!"]
-    asked.clear()
-    beside("200.0", quantity=None, threshold="batch_to_ridge")
-    assert [label for label, _ in asked] == ["a", "b", "c"]
-
-
-@pytest.mark.parametrize(("near", "tried"), [("2.09", True), ("1.91", True), ("2.11", False), ("1.89", False)])
-def test_rounded_parameters_are_tried_where_a_slip_comes_close(near, tried, levels):
-    """Within 5 % at the plainest count, and for that slip alone."""
-    asked = levels({"a": [change("x", near)], "a8e9": [change("x", 2)]}, rounders=("8e9",))
-    listed = beside("200.0")
-    assert asked[3:] == ([("a8e9", False)] if tried else [])
-    assert [one.text for one in listed] == (["x wrong: ×2, at detail a, params 8e9"] if tried else [])
-
-
-def test_at_most_three_slips_beside_plainer_counts(levels):
-    levels({"a": [change(name, 2) for name in "vwxyz"]})
-    assert len(beside("200.0")) == 3
-
-
-def test_plainer_counts_that_explain_much_explain_nothing(levels):
-    """More than six in a hundred random errors."""
-    for count, named in ((2, True), (40, False)):
-        levels({"a": [change("x", 2)], "b": [change(f"x{i}", Fraction(100 + i, 60)) for i in range(count)]})
-        assert {one.named for one in beside("200")} == {named}
+    assert (one.sides, one.where((0,)), one.value_with(({"batch": Fraction(5)},))) == (((0,),), "", 5)
+    assert one.value_with(({"mbu": Fraction(-1), "batch": Fraction(0)},)) is None

@@ -31,7 +31,7 @@ NO_PROSE = re.compile(r"</?[A-Za-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)|<https?:[^
 INLINE = re.compile(r"\\.|`+|<!--", re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
 MARK = re.compile(r"\s*symroof\b", re.IGNORECASE)
-SWALLOWED = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
+NESTED_MARK = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a Markdown text outside code, in order."""
-    walk = walked(text)
+    walk = scan(text)
     for index, (opens, ends) in enumerate(walk.comments):
         if MARK.match(text, opens + 4, ends):
             yield _passage(text, walk, index)
-        elif lost := SWALLOWED.search(text, opens + 4, ends):
+        elif lost := NESTED_MARK.search(text, opens + 4, ends):
             yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
 
 
@@ -87,7 +87,7 @@ def prose_of(text: str) -> str:
 
 
 def _prose_of(text: str) -> tuple[str, list[int]]:
-    walk = walked(text)
+    walk = scan(text)
     characters = list(text)
     for low, high in [*walk.comments, *walk.code]:
         characters[low:high] = [" " if character not in "\r\n" else character for character in text[low:high]]
@@ -102,14 +102,14 @@ def line_starts(text: str) -> list[int]:
     return [match.start() for match in LINE.finditer(text)] or [0]
 
 
-def walked(text: str) -> Walk:
+def scan(text: str) -> MarkdownScan:
     """The blocks, comments and code of a Markdown text."""
-    walk = Walk(text)
+    walk = MarkdownScan(text)
     walk.run()
     return walk
 
 
-class Walk:
+class MarkdownScan:
     """One pass over the lines.
 
     Attributes:
@@ -224,7 +224,7 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
-def _passage(text: str, walk: Walk, index: int) -> Passage:
+def _passage(text: str, walk: MarkdownScan, index: int) -> Passage:
     opens, ends = walk.comments[index]
     begun = walk.breaks[bisect.bisect_right(walk.breaks, opens) - 1]
     start = max(begun, opens - LONGEST_PASSAGE)

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
 from symroof.specs.checkpoints.family_table import NESTED, WRAPPERS, family_of, known_types
 from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value, load_json

@@ -7,11 +7,10 @@ import pytest
 from symroof.errors import InputError
 from symroof.specs.checkpoints.config_reader import find_config, name_of, title_of
 from symroof.specs.checkpoints.ggml_types import TYPES
-from symroof.specs.checkpoints.gguf import read_gguf
+from symroof.specs.checkpoints.gguf import quantization, read_gguf, totals_by_operator
 from symroof.specs.checkpoints.gguf_header import Header, Tensor
-from symroof.specs.checkpoints.gguf_widths import quantization, shares
 from symroof.specs.checkpoints.json_text import kind_of_value, loads_json
-from symroof.specs.checkpoints.modules import operators_named
+from symroof.specs.checkpoints.module_names import operators_named
 from symroof.specs.checkpoints.quantization_config import NEVER, read_quantization
 
 from . import problem, read
@@ -259,7 +258,7 @@ def test_the_width_that_most_parameters_have(stored):
 def of_one_type(kind):
     """Method and own widths of a file all of whose matrices are of one type."""
     tensors = {name: Tensor(name, shape, TYPES[number]) for name, shape, number in block(0, 64, 4, 2, 16, 96, kind=kind)}
-    held = shares([(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False)
+    held = totals_by_operator([(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False)
     made = quantization(Header("m", {}, {}, tensors), held, False)
     return made["method"], made["widths"]
 

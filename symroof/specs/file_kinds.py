@@ -21,7 +21,7 @@ FILE_KINDS = {
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
-MARKS = {
+IDENTIFYING_KEYS = {
     "measured": ("measurements", "serving", "ceilings"),
     "efficiencies": ("efficiencies",),
     "hardware": ("memory",),
@@ -47,7 +47,7 @@ def schema(kind: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **fields}
 
 
-def kind_of(document: Document) -> str:
+def file_kind(document: Document) -> str:
     """What kind of file a document is, by its keys.
 
     Raises:
@@ -55,7 +55,7 @@ def kind_of(document: Document) -> str:
     """
     data = document.data
     if isinstance(data, dict):
-        for kind, keys in MARKS.items():
+        for kind, keys in IDENTIFYING_KEYS.items():
             if any(key in data for key in keys):
                 return kind
     raise InputError(
