@@ -29,7 +29,7 @@ from symroof.claims.read.markdown_notes import NOTES
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.read.spelled_arithmetic import dependent_equations
 from symroof.claims.read.written_number import CLOSE_ENOUGH
-from symroof.claims.related_claims import by_id, stated, with_conflict, with_derived_rates
+from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
 from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name
@@ -217,8 +217,8 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
         return document.written.get(("claims", index, *place), value)
 
     changes: dict[str, Any] = {"value": text(claim.value, "value")}
-    if isinstance(stated := claim.values.get("value"), list):
-        changes["values"] = {**claim.values, "value": [text(value, "values", "value", i) for i, value in enumerate(stated)]}
+    if isinstance(claimed_value := claim.values.get("value"), list):
+        changes["values"] = {**claim.values, "value": [text(value, "values", "value", i) for i, value in enumerate(claimed_value)]}
     if claim.steps:
         changes["steps"] = tuple(step.model_copy(update={"value": text(step.value, "steps", i, "value")}) for i, step in enumerate(claim.steps))
     return claim.model_copy(update=changes)
@@ -273,7 +273,7 @@ def _passed_on(source: ClaimFile, claims: list[Checked]) -> list[Checked]:
 def _correction(judgement: Judgement, claimed: str) -> str:
     """The claimed value with the right number in it, or the derived value; empty for a bound or a range, and for a number of a case of ranges, which only
     its author can correct."""
-    written = stated(judgement)
+    written = claimed_value(judgement)
     if judgement.ranged:
         return ""
     if written and (written.operator or written.low is not None):

@@ -8,7 +8,7 @@ from symroof.cases.quantity_result import bare
 from symroof.claims.claimed_formula import ClaimedFormula
 from symroof.claims.judgement import ORDER, Judgement
 from symroof.claims.read.prose_numbers import Figure
-from symroof.claims.related_claims import stated
+from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
 from symroof.formula.comparison import Comparison
 from symroof.formula.to_sympy import to_sympy
@@ -229,7 +229,7 @@ class Report:
 
 def _claimed(judgement: Judgement, text: str) -> Any:
     """The claimed number in base units; a label, a range or an unreadable value as its text."""
-    written = stated(judgement)
+    written = claimed_value(judgement)
     if written is None or written.low is not None:
         return text
     if written.value is not None:

@@ -28,14 +28,14 @@ def with_conflict(judgement: Judgement, others: Mapping[str, Judgement]) -> Judg
     other = others.get(judgement.claim.conflicts_with or "")
     if other is None or judgement.error is not None:
         return judgement
-    one, two = stated(judgement), stated(other)
+    one, two = claimed_value(judgement), claimed_value(other)
     if one is None or two is None or compatible(one, two) or len({strict(parse_unit(_unit(claim)).dimension) for claim in (judgement, other)}) > 1:
         return judgement
     reason = f"{judgement.claimed} here and {other.claimed} in {other.claim.id} cannot both be right"
     return replace(judgement, verdict="inconsistent", reason=reason + (f"; derived {judgement.derived}" if judgement.derived else ""))
 
 
-def stated(judgement: Judgement) -> WrittenNumber | None:
+def claimed_value(judgement: Judgement) -> WrittenNumber | None:
     """The claimed value as it was read, also where nothing could be derived; None where it could not be read."""
     try:
         return read_written(judgement.claimed, _unit(judgement)) if judgement.claimed else None
@@ -64,11 +64,11 @@ def compatible(one: WrittenNumber, two: WrittenNumber) -> bool:
         return one.word == two.word
     if one.value == two.value:
         return True
-    (low, high), (least, most) = _span(one), _span(two)  # that only touch: each would have to be at its very edge
+    (low, high), (least, most) = _possible_range(one), _possible_range(two)  # that only touch: each would have to be at its very edge
     return (low is None or most is None or low < most) and (least is None or high is None or least < high)
 
 
-def _span(written: WrittenNumber) -> tuple[Fraction | None, Fraction | None]:
+def _possible_range(written: WrittenNumber) -> tuple[Fraction | None, Fraction | None]:
     """The least and the most a written value can mean; None for no limit."""
     value = written.value or Fraction(0)
     if written.operator:
@@ -80,8 +80,8 @@ def _span(written: WrittenNumber) -> tuple[Fraction | None, Fraction | None]:
 LATENCIES = ("itl", "tpot")
 RATES = ("decode_throughput", "user_rate", "decode_throughput_per_device")
 """Rates that a latency of the same case divides."""
-OFF = ("wrong", "conditional")
-WHOLE = (None, "", "second")
+NOT_AS_STATED = ("wrong", "conditional")
+PER_SECOND = (None, "", "second")
 """What the words around a number may say that it is of: a rate is of a second."""
 
 
@@ -96,17 +96,17 @@ def with_derived_rates(judgements: Sequence[Judgement]) -> list[Judgement]:
 
 def _name(judgement: Judgement) -> str:
     claim = judgement.claim
-    return printed_name(claim.quantity) if claim.quantity and claim.form == "quantity" and claim.per in WHOLE and not judgement.parts else ""
+    return printed_name(claim.quantity) if claim.quantity and claim.form == "quantity" and claim.per in PER_SECOND and not judgement.parts else ""
 
 
 def _source(rate: Judgement, before: Sequence[Judgement]) -> Judgement | None:
     """The nearest latency before, of the same case, from whose number a rate follows."""
-    same = (one for one in reversed(before) if one.verdict in OFF and _name(one) in LATENCIES and one.claim.given == rate.claim.given)
+    same = (one for one in reversed(before) if one.verdict in NOT_AS_STATED and _name(one) in LATENCIES and one.claim.given == rate.claim.given)
     return next((one for one in same if _follows(rate, one)), None)
 
 
 def _follows(rate: Judgement, latency: Judgement) -> bool:
-    written = stated(rate)
+    written = claimed_value(rate)
     expected = _expected(rate, latency)
     return written is not None and written.value is not None and not written.operator and expected is not None and written.agrees(expected)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from symroof.errors import nearest
 from symroof.formula.from_sympy import is_sympy
 from symroof.formula.tree import Compare, Largest, Num, Tree, names
-from symroof.specs.fields import Faults, ValueRange, in_unit, parse_range
+from symroof.specs.fields import Fault, ValueRange, in_unit, parse_range, raise_faults
 from symroof.specs.other_tools import equivalent_of_name
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
@@ -192,12 +192,11 @@ def settings(name: str, value: object, formulas: bool = True, bare: bool = False
     if not values or len(values) > MOST_VALUES:
         raise ValueError(f"a list has 1 to {MOST_VALUES} values")
     read: list[Setting] = []
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     for i, item in enumerate(values):
         try:
             read.append(setting(name, item, formulas, bare, own))
         except ValueError as error:
             faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     return tuple(read)

@@ -6,13 +6,12 @@ from itertools import cycle, groupby, islice
 from typing import Any, TypeVar
 
 from symroof.errors import nearest
+from symroof.specs.fields import Fault
 
 T = TypeVar("T")
 
 MOST_LAYERS = 10_000
 """Layers of one model: each has its place in the order, and no model comes near."""
-
-Fault = tuple[tuple[str | int, ...], str]
 
 
 def repeat_to_length(pattern: Sequence[T], length: int) -> tuple[T, ...]:

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.efficiencies import EngineClass, engine_class
-from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
+from symroof.specs.fields import NAME, Fault, Faults, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.model import ModelSpec
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 
@@ -88,7 +88,7 @@ class Measurement(MeasuredRow):
 
     @model_validator(mode="after")
     def _complete(self) -> Measurement:
-        faults: list[tuple[tuple[str | int, ...], str]] = []
+        faults: list[Fault] = []
         if strict(self.value.dimension) != strict(parse_unit(METRICS[self.metric]).dimension):
             faults.append((("value",), f"{self.metric} is in {METRICS[self.metric]}"))
         if self.metric in NEEDS_OUTPUT and self.output is None:
@@ -100,8 +100,7 @@ class Measurement(MeasuredRow):
                 engine_class(self.engine)
             except ValueError as error:
                 faults.append((("engine",), str(error)))
-        if faults:
-            raise Faults(faults)
+        raise_faults(faults)
         return self
 
     @property
@@ -152,13 +151,12 @@ class ServedRate(MeasuredRow):
 
     @model_validator(mode="after")
     def _complete(self) -> ServedRate:
-        faults: list[tuple[tuple[str | int, ...], str]] = []
+        faults: list[Fault] = []
         if strict(self.value.dimension) != strict(parse_unit("token/s").dimension):
             faults.append((("value",), "a rate of output tokens is in token/s"))
         if self.devices % ((self.tp or 1) * (self.pp or 1) * (self.attention_dp or 1)):
             faults.append((("devices",), "must be a whole number of instances of tp x attention_dp x pp devices"))
-        if faults:
-            raise Faults(faults)
+        raise_faults(faults)
         return self
 
 

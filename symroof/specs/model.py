@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
+from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.layer_order import in_listed_order, order_faults, repeat_to_length, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
 from symroof.specs.quantization import Matrix, Quantization, matrices
@@ -95,8 +95,7 @@ class ModelSpec(Spec):
         labels = [kind.label for kind in self.layers if kind.label]
         if len(set(labels)) != len(labels):
             raise ValueError("two kinds of layer have the same label")
-        if wrong := order_faults(self.order, self._counts()):
-            raise Faults(wrong)
+        raise_faults(order_faults(self.order, self._counts()))
         return self
 
     def cautions(self) -> list[str]:

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.claims.judgement import Judgement
-from symroof.claims.related_claims import by_id, stated, with_conflict, with_derived_rates
+from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
 from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
@@ -110,6 +110,6 @@ def test_claims_that_cannot_both_be_right(one, two, reason):
 
 
 def test_a_value_that_cannot_be_read_states_nothing():
-    assert stated(claim("3 apples")) is None
-    assert stated(claim("")) is None
-    assert stated(claim("3 GB")).number == 3 * 10**9
+    assert claimed_value(claim("3 apples")) is None
+    assert claimed_value(claim("")) is None
+    assert claimed_value(claim("3 GB")).number == 3 * 10**9

@@ -33,10 +33,17 @@ RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|endhead|(?:cline|cmid
 ROW = re.compile(r"\\\\(?:\[[^\]\r\n]{0,20}\])?")
 
 
+def _comments(text: str) -> list[tuple[int, int]]:
+    return [(match.start(1), match.end(2)) for match in COMMENT.finditer(text)]
+
+
+def _listings(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in CODE.finditer(text)]
+
+
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a LaTeX text outside listings, in order."""
-    code = [match.span() for match in CODE.finditer(text)]
-    comments = [match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)]
+    code, comments = _listings(text), _comments(text)
     blank = _blanked(text, comments, code)
     breaks = [0, *(match.end() for match in BREAK.finditer(blank))]
     seen, begun = 0, 0
@@ -50,8 +57,7 @@ def passages(text: str) -> Iterator[Passage]:
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
     """The prose of every paragraph, item and row outside listings, comments blanked, with the place where it begins."""
-    code = [match.span() for match in CODE.finditer(text)]
-    blank = _blanked(text, [match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)], code)
+    blank = _blanked(text, _comments(text), _listings(text))
     places = sorted({0, *(match.end() for match in BREAK.finditer(blank)), len(text)})
     yield from ((low, blank[low:high].replace("&", "|")) for low, high in itertools.pairwise(places) if blank[low:high].strip())
 
@@ -63,8 +69,7 @@ def tables(text: str) -> list[NoteTable]:
     >>> [cell.text for cell in table.head], table.number(0, 1).text
     (['precision', 'TPOT (ms)'], '7.9 ms')
     """
-    code = [match.span() for match in CODE.finditer(text)]
-    quiet = _without(text, [*(match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)), *code])
+    quiet = _without(text, [*_comments(text), *_listings(text)])
     every: list[NoteTable] = []
     for opened in TABULAR.finditer(quiet):
         end = quiet.find(rf"\end{{{opened[1]}}}", opened.end())

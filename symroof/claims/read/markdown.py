@@ -61,10 +61,10 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a Markdown text outside code, in order."""
-    walk = scan(text)
-    for index, (opens, ends) in enumerate(walk.comments):
+    found = MarkdownScan(text)
+    for index, (opens, ends) in enumerate(found.comments):
         if MARK.match(text, opens + 4, ends):
-            yield _passage(text, walk, index)
+            yield _passage(text, found, index)
         elif lost := NESTED_MARK.search(text, opens + 4, ends):
             yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
 
@@ -87,26 +87,22 @@ def prose_of(text: str) -> str:
 
 
 def _prose_of(text: str) -> tuple[str, list[int]]:
-    walk = scan(text)
+    found = MarkdownScan(text)
     characters = list(text)
-    for low, high in [*walk.comments, *walk.code]:
+    for low, high in [*found.comments, *found.code]:
         characters[low:high] = [" " if character not in "\r\n" else character for character in text[low:high]]
-    blank = "".join(characters)
+    return _without_markup("".join(characters)), found.breaks
+
+
+def _without_markup(text: str) -> str:
     for pattern in (QUOTE_MARKS, NO_PROSE):
-        blank = pattern.sub(lambda match: " " * len(match[0]), blank)
-    return blank, walk.breaks
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return text
 
 
 def line_starts(text: str) -> list[int]:
     """Where each line begins; ``\\n``, ``\\r\\n`` and ``\\r`` end one, as they do for editors."""
     return [match.start() for match in LINE.finditer(text)] or [0]
-
-
-def scan(text: str) -> MarkdownScan:
-    """The blocks, comments and code of a Markdown text."""
-    walk = MarkdownScan(text)
-    walk.run()
-    return walk
 
 
 class MarkdownScan:
@@ -128,8 +124,9 @@ class MarkdownScan:
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
         self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)]
+        self._run()
 
-    def run(self) -> None:
+    def _run(self) -> None:
         done, table, fence = 0, False, ""
         after_blank, code, in_list = True, False, False
         for match in LINE.finditer(self.text):
@@ -224,15 +221,15 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
-def _passage(text: str, walk: MarkdownScan, index: int) -> Passage:
-    opens, ends = walk.comments[index]
-    begun = walk.breaks[bisect.bisect_right(walk.breaks, opens) - 1]
+def _passage(text: str, found: MarkdownScan, index: int) -> Passage:
+    opens, ends = found.comments[index]
+    begun = found.breaks[bisect.bisect_right(found.breaks, opens) - 1]
     start = max(begun, opens - LONGEST_PASSAGE)
-    closed = opens != walk.unclosed
+    closed = opens != found.unclosed
     inner = text[opens + 4 : max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)]
     at = opens + 4 + len(inner) - len(inner.lstrip())
-    prose = _prose(text[start:opens], start, walk.comments, index)
-    row = prose if begun in walk.rows else ""
+    prose = _prose(text[start:opens], start, found.comments, index)
+    row = prose if begun in found.rows else ""
     if row:
         cell = max((match.end() for match in BAR.finditer(prose)), default=0)
         if prose[cell:].strip():  # an annotation in a cell of its own is about the whole row
@@ -248,7 +245,4 @@ def _prose(raw: str, start: int, comments: list[tuple[int, int]], before: int) -
         if high <= 0:
             break
         characters[low:high] = " " * (high - low)
-    text = "".join(characters)
-    for pattern in (QUOTE_MARKS, NO_PROSE):
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return text
+    return _without_markup("".join(characters))

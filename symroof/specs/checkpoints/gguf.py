@@ -15,6 +15,7 @@ from symroof.formula.tree import Num
 from symroof.specs.checkpoints.ggml_types import FILE_TYPES
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
 from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind, slides_by_pattern
+from symroof.specs.fields import first_error, spec_name
 from symroof.specs.layer_order import distinct_layers
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
@@ -147,8 +148,8 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     try:
         model = ModelSpec.model_validate(fields).in_order(order)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise header.problem(".".join(map(str, first["loc"])), f"makes no model: {first['msg']}") from None
+        field, message = first_error(error)
+        raise header.problem(field, f"makes no model: {message}") from None
     return model.model_copy(update={"notes": tuple(_notes(held, layers, model))}), header
 
 
@@ -219,7 +220,7 @@ def _outer_fields(header: Header, architecture: str) -> dict[str, Any]:
     context = header.metadata.get(f"{architecture}.context_length")
     positions = tensors.get("position_embd.weight")
     return {
-        "name": re.sub(r"[^a-z0-9._-]+", "-", str(title).lower()).strip("-._")[:64] or "model",
+        "name": spec_name(str(title)),
         "title": "".join(c for c in str(title) if c.isprintable())[:64] or None,
         "source": {"title": f"header of {Path(header.file).name}"},
         "d_model": d_model,

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.module_names import operators_named
 from symroof.specs.checkpoints.quantization_methods import METHODS, SchemeError
+from symroof.specs.fields import first_error
 from symroof.specs.quantization import Quantization
 from symroof.specs.strict_yaml import Location, path_text
 
@@ -48,8 +49,7 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None) -
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(say(place, f"makes no quantization: {'.'.join(map(str, first['loc']))}: {first['msg']}", "")) from None
+        raise InputError(say(place, f"makes no quantization: {': '.join(first_error(error))}", "")) from None
 
 
 def _in_config(place: Location, message: str, hint: str) -> Problem:
