@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from symroof.calibrate.catalogue_fit import Prediction
 from symroof.calibrate.catalogue_table import CatalogueFit
-from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped, unit_of
+from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 
 OPENING = """# How far real systems are from the roof
 
@@ -135,7 +135,9 @@ def measured_page(fitted: CatalogueFit) -> str:
     """The whole page."""
     made = fitted.predictions
     counts = {"rows": len(fitted.rows), "sources": len({row.source for row in fitted.rows})}
-    table = "\n".join(_cells(e.input, e.family, e.engine, _text(e.value), _text(e.low), _text(e.high), e.rows, e.sources) for e in shipped().efficiencies)
+    table = "\n".join(
+        _cells(e.input, e.family, e.engine, _text(e.value), _text(e.low), _text(e.high), e.rows, e.sources) for e in shipped_efficiencies().efficiencies
+    )
     between = fitted.values["elementwise_bytes", ALL, ALL]
     groups: tuple[tuple[str, Callable[[Prediction], str]], ...] = (
         ("Device", lambda p: p.row.row.hardware or ""),

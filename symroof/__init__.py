@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from symroof.analysis.waterfall import Waterfall
     from symroof.api import Study, Theory, calibrate, hardware, models, quantities, thresholds
     from symroof.api import solve_symbolic as solve
+    from symroof.claims.case_comparison import diff
     from symroof.claims.check import check
-    from symroof.claims.two_cases import diff
     from symroof.errors import DoesNotFit, InputError
     from symroof.select.selection import select
 
@@ -74,7 +74,7 @@ _HOMES = {
     "compile": ("symroof.analysis.compile", "compile"),
     "select": ("symroof.select.selection", "select"),
     "check": ("symroof.claims.check", "check"),
-    "diff": ("symroof.claims.two_cases", "diff"),
+    "diff": ("symroof.claims.case_comparison", "diff"),
     "Waterfall": ("symroof.analysis.waterfall", "Waterfall"),
     "InputError": ("symroof.errors", "InputError"),
     "DoesNotFit": ("symroof.errors", "DoesNotFit"),

@@ -96,12 +96,12 @@ class Study(core.Study):
         >>> picture.data.sel(point=picture.data.line == "line").x.min().item()
         1.0
         """
-        from symroof.claims.two_cases import OWN, counted_by, diff, number_side, resolved
+        from symroof.claims.case_comparison import SYMROOF, diff, resolve_side, split_number_side, study_under_preset
         from symroof.report.pictures import over_input, picture_kinds
 
         if over is not None:
             return over_input.picture(self, kind, over, title, label)
-        study = counted_by(OWN, self).decide()
+        study = study_under_preset(SYMROOF, self).decide()
         kind = name_in(kind)
         if kind not in picture_kinds.KINDS and kind != picture_kinds.WATERFALL and (is_sympy(kind) or self.declared.quantity(str(kind))):
             raise InputError(Problem(str(kind)[:80], "a quantity is drawn over an input", hint=f"study.plot({str(kind)[:40]}, over=batch)"))
@@ -111,8 +111,8 @@ class Study(core.Study):
             raise InputError(Problem(kind, "takes no second side", hint="leave against out, or draw a waterfall"))
         from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-        number = isinstance(against, str) and number_side(against)
-        other = against if number else counted_by(OWN, resolved(against, study, study)).decide()
+        number = isinstance(against, str) and split_number_side(against)
+        other = against if number else study_under_preset(SYMROOF, resolve_side(against, study, study)).decide()
         return waterfall_picture(diff(study, other, quantity), "this study", os.fspath(against) if not isinstance(against, core.Study) else "the other")
 
     def planned_sweep(self, axes: Sequence[Axis], quantities: Iterable[Any] | None = None) -> Plan:

@@ -12,7 +12,7 @@ from symroof.cases.spec_values import SourcedValue
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 from symroof.formula.tree import Num, Tree
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.preset import Definition
 from symroof.theory.declarations import Declarations
 from symroof.theory.defaults import default_of
@@ -89,7 +89,7 @@ def _comparable(name: str, side: BoundCase) -> object:
     if given is None:
         return None
     setting = given.setting
-    return (setting.low, setting.high) if isinstance(setting, Span) else (setting, given.definition) if given.definition else setting
+    return (setting.low, setting.high) if isinstance(setting, ValueRange) else (setting, given.definition) if given.definition else setting
 
 
 def _defines(name: str, side: BoundCase) -> bool:
@@ -98,7 +98,7 @@ def _defines(name: str, side: BoundCase) -> bool:
     if given is None or base_name(name) in WEIGHT_WIDTHS:
         return False
     derived = quantity is not None and quantity.group not in ("model", "device") and name != "context"
-    return derived or not isinstance(given.setting, (Num, Span))
+    return derived or not isinstance(given.setting, (Num, ValueRange))
 
 
 def _switches(a: BoundCase, b: BoundCase) -> Iterator[CaseDifference]:
@@ -218,7 +218,7 @@ def _shown(name: str, side: BoundCase) -> str:
         default = default_of(name)
         definition = side.case.theory.definition(name)
         return as_written(name, default) if default is not None else _formula(definition) if definition is not None else NOT_SET
-    return as_written(name, given.setting) if isinstance(given.setting, (Num, Span)) else _formula(given.setting)
+    return as_written(name, given.setting) if isinstance(given.setting, (Num, ValueRange)) else _formula(given.setting)
 
 
 def _formula(tree: Tree) -> str:

@@ -177,7 +177,7 @@ class Solution(InSympy):
         if case is None or self.symbolic or not any(map(self.bound_case.case.theory.timed, self._names)):
             return None
         try:
-            return self.again(self.equation_text, case, self.unknown)
+            return self.solve_again(self.equation_text, case, self.unknown)
         except InputError:
             return None
 

@@ -57,10 +57,10 @@ def _expected(solution: Solution) -> dict[str, Any]:
     expected = solution.expected
     if expected is None:
         return {}
-    ends = {"low": bare(expected.low), "high": bare(expected.high)} if expected.low is not None and expected.high is not None else {}
+    ends = {"low": plain_value(expected.low), "high": plain_value(expected.high)} if expected.low is not None and expected.high is not None else {}
     verdict = {"verdict": expected.verdict} if expected.verdict != solution.verdict else {}
     return {
-        "expected": {"value": bare(expected.value), "low": bare(expected.value), "high": bare(expected.value), **ends, "integer": expected.integer, **verdict}
+        "expected": {"value": plain_value(expected.value), "low": plain_value(expected.value), "high": plain_value(expected.value), **ends, "integer": expected.integer, **verdict}
     }
 
 

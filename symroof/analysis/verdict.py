@@ -14,8 +14,7 @@ from symroof.cases.request import RECOMMENDED, VLLM_LINE
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Name
-from symroof.specs.efficiencies import FITTED
-from symroof.specs.engines import DEFAULT_ENGINE, engine_class
+from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symroof.calibrate.catalogue_rows import MeasuredRow, sources
-from symroof.specs.efficiencies import ALL, FITTED, group_of
+from symroof.specs.efficiencies import ALL, FITTED, link_group
 
 Array = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def keys_of(family: str, engine: str, devices: int) -> tuple[Key, ...]:
         ("mbu", ALL, ALL),
         ("layer_overhead", "gddr" if family == "geforce" else family, "compiled" if engine == "earlier" and family != "hbm" else engine),
         ("elementwise_bytes", ALL, ALL),
-        ("link_latency", group_of(devices), engine if engine == "compiled" else ALL),
+        ("link_latency", link_group(devices), engine if engine == "compiled" else ALL),
         ("link_share", ALL, ALL),
     )
 
@@ -64,7 +64,7 @@ def link_latencies() -> dict[Key, float]:
         for ceiling in spec.ceilings:
             if ceiling.op == "all_reduce" and ceiling.value.dimension == (("s", 1),) and ceiling.shape.get("message", SMALL_MESSAGE) < SMALL_MESSAGE:
                 kernels = ALL if "NCCL" in ceiling.engine else "compiled"
-                for key in (("link_latency", group_of(ceiling.devices), kernels), ("link_latency", ALL, ALL)):
+                for key in (("link_latency", link_group(ceiling.devices), kernels), ("link_latency", ALL, ALL)):
                     times.setdefault(key, []).append(float(ceiling.value.value))
     return {key: statistics.median(values) for key, values in times.items()}
 

@@ -25,9 +25,9 @@ from symroof.cases.request_mix import add_mix
 from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.input_values import Setting, of_device
+from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.operator_table import WIDTH
@@ -90,7 +90,7 @@ def _with_known_devices(chosen: Request, devices: Iterable[LoadedSpec[HardwareSp
     known = {name: device.spec.name for device in devices if device.spec for name in (device.name, device.spec.name)}
     named: dict[str, tuple[Setting, ...]] = {}
     for name, values in chosen.of_devices.items():
-        device, own = of_device(name) or ("", name)
+        device, own = device_input(name) or ("", name)
         try:
             spec = known.get(device) or load_device(device, chosen.base).spec.name  # type: ignore[union-attr]
         except InputError as error:
@@ -126,11 +126,11 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     for name, value in values.items():
         if preset and name in from_specs.special and layered.origin.get(name) == f"preset {preset.name}":
             continue  # what the preset sets for this device or model is stronger than what it sets for all
-        given[name] = SourcedValue(value, layered.origin.get(name, "given"), value.text if isinstance(value, Span) else "")
+        given[name] = SourcedValue(value, layered.origin.get(name, "given"), value.text if isinstance(value, ValueRange) else "")
     for name, (value,) in layered.of_devices.items():
         if device and name.startswith(f"{device.name}."):
             given[name.removeprefix(f"{device.name}.")] = SourcedValue(
-                value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, Span) else ""
+                value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, ValueRange) else ""
             )
     if profile:
         assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given)

@@ -17,9 +17,9 @@ from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
+from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import IDEAL, EngineProfile
-from symroof.specs.engines import DEFAULT_ENGINE
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
@@ -194,7 +194,7 @@ class BoundCase(Recall):
     @cached_property
     def box(self) -> dict[str, tuple[Fraction, Fraction]]:
         """The ends of the inputs that are ranges."""
-        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, Span)}
+        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, ValueRange)}
 
     @property
     def measured_box(self) -> dict[str, tuple[Fraction, Fraction]]:

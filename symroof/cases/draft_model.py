@@ -12,7 +12,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula import build
 from symroof.formula.rewrite import inline, rebuild
 from symroof.formula.tree import Name, Num, Tree
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import GROUPS, INPUTS, base_name
@@ -34,7 +34,7 @@ def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], nam
     """
     own = given.get("memory_reserve")
     setting = own.setting if own is not None else Num(Fraction(0), INPUTS["memory_reserve"].dimension)
-    if isinstance(setting, Span):
+    if isinstance(setting, ValueRange):
         raise InputError(
             Problem(own.source if own else name, "a range cannot be combined with a draft model, whose memory is added to it", path="memory_reserve")
         )

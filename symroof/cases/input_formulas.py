@@ -13,7 +13,6 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import in_short, text
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
@@ -29,7 +28,7 @@ MOST_POINTS = 64
 
 def formula_inputs(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]:
     """The values that somebody set to a formula."""
-    return {name: value for name, value in given.items() if not isinstance(value.setting, (Num, Span)) and not value.defaulted}
+    return {name: value for name, value in given.items() if not isinstance(value.setting, (Num, ValueRange)) and not value.defaulted}
 
 
 def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, SourcedValue], box: Ends, case: Case) -> None:

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from symroof.cases.spec_values import SourcedValue, number_of
 from symroof.formula.tree import Num
-from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, group_of, shipped, tile_share, unit_of
-from symroof.specs.fields import Span
+from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, link_group, shipped_efficiencies, tile_share, unit_of
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.precision import BITS
@@ -52,7 +52,7 @@ def add_measured_efficiencies(
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        given[name], word = _fitted(name, group_of(number_of(given, "tp", defaults=True)) if name == "link_latency" else device.family, engine)
+        given[name], word = _fitted(name, link_group(number_of(given, "tp", defaults=True)) if name == "link_latency" else device.family, engine)
         if word:
             warnings.append(word)
         if name == "mbu":
@@ -78,12 +78,12 @@ def _limit_by_tile(given: dict[str, SourcedValue], share: Fraction | None) -> No
     low, value, high = (min(mine, share * of_peak) for mine, of_peak in zip(own, reached, strict=True))
     low_text, value_text, high_text = (format_quantity(end, "", 3).strip() for end in (low, value, high))
     why = f"{mbu.source}; no more than the device takes that multiplies {TILE_ROWS} rows at least by each weight"
-    given["mbu"] = SourcedValue(Span(low, high, f"{low_text}..{high_text}", value), why, f"{value_text} ({low_text} to {high_text})", measured=True)
+    given["mbu"] = SourcedValue(ValueRange(low, high, f"{low_text}..{high_text}", value), why, f"{value_text} ({low_text} to {high_text})", measured=True)
 
 
 def _ends(setting: Setting) -> tuple[Fraction, Fraction, Fraction] | None:
     """The low end, the expected value and the high end of a setting; None of a formula."""
-    if isinstance(setting, Span):
+    if isinstance(setting, ValueRange):
         return setting.low, setting.middle, setting.high
     return (setting.value, setting.value, setting.value) if isinstance(setting, Num) else None
 
@@ -91,7 +91,7 @@ def _ends(setting: Setting) -> tuple[Fraction, Fraction, Fraction] | None:
 @lru_cache(maxsize=256)
 def _fitted(name: str, family: str, engine: str) -> tuple[SourcedValue, str]:
     """The value of an input, written once for all devices of a family, and a word where it is that of others."""
-    entry, word = shipped().chosen(name, family, engine)
+    entry, word = shipped_efficiencies().chosen(name, family, engine)
     return SourcedValue(range_of(entry), source(entry, engine), range_text(entry), measured=True), word
 
 
@@ -100,10 +100,10 @@ def _degree(given: SourcedValue | None) -> bool:
     return given is not None and not (isinstance(given.setting, Num) and given.setting.value == 1)
 
 
-def range_of(entry: Efficiency) -> Span:
+def range_of(entry: Efficiency) -> ValueRange:
     """The interval of an entry, with its expected value."""
     low, high = (_text(amount) for amount in (entry.low, entry.high))
-    return Span(entry.low.value, entry.high.value, f"{low}..{high}", entry.value.value)
+    return ValueRange(entry.low.value, entry.high.value, f"{low}..{high}", entry.value.value)
 
 
 def range_text(entry: Efficiency) -> str:

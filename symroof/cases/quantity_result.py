@@ -9,7 +9,7 @@ from typing import Any
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, needs_unit
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, NOUNS, Symbol, base_name
@@ -141,7 +141,7 @@ def as_written(name: str, value: Setting, bare: bool = False) -> str:
     '16 GB'
     """
     if not isinstance(value, Num):
-        return value.text if isinstance(value, Span) else text(value)
+        return value.text if isinstance(value, ValueRange) else text(value)
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
     return text(value) if symbol is None or (bare and not needs_unit(symbol)) else Result(symbol, value.value).plain(6)
 

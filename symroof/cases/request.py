@@ -15,7 +15,7 @@ from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import chosen_engine
 from symroof.specs.fields import Faults
-from symroof.specs.input_values import Setting, of_device, setting_of_device, settings
+from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.strict_yaml import Document
@@ -107,8 +107,8 @@ def request_of(
         try:
             if name in ROLES:
                 precision[name] = (weight_precisions if name == "weights" else precision_names)(value)
-            elif of_device(name):
-                of_devices[name] = (setting_of_device(name, _exact(value), bare=True),)
+            elif device_input(name):
+                of_devices[name] = (device_setting(name, _exact(value), bare=True),)
             else:
                 values[canonical(name)] = settings(name, _exact(value), bare=True, own=own)
         except ValueError as error:
@@ -203,7 +203,7 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
     aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
-    of_devices: Values = {name: value for name, value in spec.set.items() if of_device(name)}
+    of_devices: Values = {name: value for name, value in spec.set.items() if device_input(name)}
     plain: Values = {name: value for name, value in spec.set.items() if name not in of_devices}
     values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
     precision = {role: value for role, value in spec.precision if value}

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num, Tree
-from symroof.specs.catalogue import named_model
-from symroof.specs.fields import Span
+from symroof.specs.catalogue import model_by_hub_name
+from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
+from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
-from symroof.specs.stored import of_checkpoint, precision_width, stored_as
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.defaults import default_of
 from symroof.theory.layout import DEGREES
@@ -49,10 +49,10 @@ COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "p
 def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
     """The value that a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
-    >>> middle(Span(Fraction(100), Fraction(301), "100..301"), "output").value, middle(Span(Fraction(1), Fraction(2), "1..2"), "batch").value
+    >>> middle(ValueRange(Fraction(100), Fraction(301), "100..301"), "output").value, middle(ValueRange(Fraction(1), Fraction(2), "1..2"), "batch").value
     (Fraction(200, 1), Fraction(3, 2))
     """
-    if not isinstance(setting, Span):
+    if not isinstance(setting, ValueRange):
         return setting
     between = setting.middle
     whole = base_name(name) in COUNTS_OF_TERMS and setting.low.denominator == 1
@@ -103,12 +103,12 @@ def of_elements(chosen: Width) -> Width:
 
 def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[str]) -> tuple[ModelSpec | None, bool]:
     """The model as a precision of the weights stores it, where that is one of a whole checkpoint; and whether it is."""
-    if weights is None or not of_checkpoint(weights):
+    if weights is None or not is_checkpoint_precision(weights):
         return model, False
     if model is None or not model.layers:
         warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
         return model, False
-    return model.model_copy(update={"quantization": stored_as(weights, model)}), True
+    return model.model_copy(update={"quantization": quantization_at(weights, model)}), True
 
 
 def model_values(model: ModelSpec) -> dict[str, SourcedValue]:
@@ -193,7 +193,7 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, SourcedValue]
 
 def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
     """Warn where a model's name on the hub states weights or a version that the case does not follow."""
-    entry = named_model(name)
+    entry = model_by_hub_name(name)
     if entry and (remark := entry.remark(roles["weights"] is not None)):
         warnings.append(f"{name} is taken as {entry.name}; {remark}")
 
@@ -224,7 +224,9 @@ def beyond_context(model: ModelSpec | None, sizes: Mapping[str, Fraction]) -> li
 def lengths(given: Mapping[str, SourcedValue]) -> dict[str, Fraction]:
     """The lengths of a request that are numbers; of a range its upper end."""
     settings = {name: given[name].setting for names in LENGTHS for name in names if name in given}
-    return {name: setting.high if isinstance(setting, Span) else setting.value for name, setting in settings.items() if isinstance(setting, (Span, Num))}
+    return {
+        name: setting.high if isinstance(setting, ValueRange) else setting.value for name, setting in settings.items() if isinstance(setting, (ValueRange, Num))
+    }
 
 
 def check_together(given: Mapping[str, SourcedValue], warnings: list[str]) -> None:
@@ -254,7 +256,7 @@ def check_prefix(given: Mapping[str, SourcedValue]) -> None:
 
 def _end(setting: Setting, which: str) -> Fraction | None:
     """The low or the high end of a setting; None of a formula."""
-    end: Fraction | None = getattr(setting, which) if isinstance(setting, Span) else setting.value if isinstance(setting, Num) else None
+    end: Fraction | None = getattr(setting, which) if isinstance(setting, ValueRange) else setting.value if isinstance(setting, Num) else None
     return end
 
 
@@ -266,7 +268,7 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
             layout, and few of the numbers between two are permitted.
     """
     for name in DEGREES:
-        if name in given and isinstance(ends := given[name].setting, Span):
+        if name in given and isinstance(ends := given[name].setting, ValueRange):
             values = [str(2**k) for k in range(10) if ends.low <= 2**k <= ends.high]
             hint = f"one of {', '.join(values)}, or a list of them: a case for each" if values else ""
             raise InputError(Problem(given[name].source, f"{name} is a range; a number of devices is one, or a list", path=name, hint=hint))

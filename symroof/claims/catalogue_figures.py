@@ -18,10 +18,10 @@ from symroof.theory.sympy_input import known
 from symroof.units import describe
 
 
-def figure(path: str) -> tuple[Fraction, str]:
+def catalogue_figure(path: str) -> tuple[Fraction, str]:
     """The number behind a path, and its base unit.
 
-    >>> figure("h100-sxm.mem_bandwidth")
+    >>> catalogue_figure("h100-sxm.mem_bandwidth")
     (Fraction(3350000000000, 1), 'byte/s')
 
     Raises:
@@ -45,7 +45,7 @@ def figure(path: str) -> tuple[Fraction, str]:
     return value, (QUANTITIES.get(name) or INPUTS[name]).unit
 
 
-MEANS = {
+INPUT_OF_FIGURE = {
     "memory.bandwidth": "mem_bandwidth",
     "memory.reported": "mem_capacity",
     "link.bandwidth": "link_bandwidth",
@@ -68,7 +68,7 @@ def as_quantity(path: str) -> tuple[str, dict[str, str]] | None:
     if rest.startswith("peaks."):
         _, precision, kind = rest.split(".")
         return ("peak_flops", {"hardware": entry, "weights": precision, "activations": precision}) if kind == "dense" else None
-    name = canonical(MEANS.get(rest, rest))
+    name = canonical(INPUT_OF_FIGURE.get(rest, rest))
     if name not in INPUTS and name not in QUANTITIES:
         return None
     return name, {"hardware" if entry in _names("hardware") else "model": entry}
@@ -109,7 +109,7 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
 # ---------------------------------------------------------------------------------------------- taken for one another
 
 
-def confusable(bound_case: BoundCase, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
+def confusable_figures(bound_case: BoundCase, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
     """Other figures that stand beside an input's own in the catalogue, each with its name.
 
     Args:
@@ -119,9 +119,9 @@ def confusable(bound_case: BoundCase, symbol: str, kind: str) -> tuple[tuple[str
 
     >>> from symroof.claims.claim_settings import study_of
     >>> bound_case = study_of({"hardware": "h100-sxm"}).first
-    >>> [name for name, _ in confusable(bound_case, "mem_bandwidth", "parts")]
+    >>> [name for name, _ in confusable_figures(bound_case, "mem_bandwidth", "parts")]
     ['gh200', 'h100-nvl', 'h100-pcie', 'h20', 'h200-nvl', 'h200']
-    >>> [(name, float(value) / 1e12) for name, value in confusable(bound_case, "peak_flops", "sparse")]
+    >>> [(name, float(value) / 1e12) for name, value in confusable_figures(bound_case, "peak_flops", "sparse")]
     [('1978.9 TFLOP/s', 1978.9)]
     """
     device, compute = bound_case.hardware, bound_case.compute

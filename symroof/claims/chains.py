@@ -5,12 +5,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from symroof.analysis.study import Study
-from symroof.claims.claim_settings import study_of, under
-from symroof.claims.derive_claim import Derived, Steps, quantity_name, worked_out
+from symroof.claims.claim_settings import study_of, with_settings
+from symroof.claims.derive_claim import Derived, Steps, derive_expression, quantity_name
 from symroof.claims.judgement import HOLDS, Judgement, compared, joined, value_text, worst
-from symroof.claims.read.written_number import Written, read_written
+from symroof.claims.read.written_number import WrittenNumber, read_written
 from symroof.claims.slips.explain import explain
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError, Problem
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
@@ -32,7 +32,7 @@ def chain(claim: ClaimSpec) -> Judgement:
     for step in claim.steps:
         result = _derived(step, claim, study, true)
         if result.value is None:
-            return Judgement(claim, "wrong", str(step.value), reason=result.why, flags=result.flags)
+            return Judgement(claim, "wrong", str(step.value), reason=result.reason, flags=result.flags)
         written = _written(step, result)
         part = compared(claim, written, result)
         if result.number is None:  # a truth or a label, which no later step can calculate with
@@ -71,25 +71,25 @@ def _resting(claim: ClaimSpec, parts: Sequence[Judgement]) -> list[str]:
     return late
 
 
-def _slips(step: StepSpec, claim: ClaimSpec, written: Written, again: Derived, stated: Steps) -> tuple[Explanation, ...]:
+def _slips(step: StepSpec, claim: ClaimSpec, written: WrittenNumber, again: Derived, stated: Steps) -> tuple[SlipExplanation, ...]:
     """What leads from the numbers written before a step to its own: a step that is wrong only because they are has no slip of its own."""
-    given = under(claim, step.given).given
+    given = with_settings(claim, step.given).given
     own = ClaimSpec(id=step.name, quantity=step.quantity, expression=step.expression, given=given, value=step.value)
     return explain(own, written, again, stated)
 
 
 def _derived(step: StepSpec, claim: ClaimSpec, study: Study, before: Steps) -> Derived:
     if step.given:
-        study = study_of(under(claim, step.given).given)
+        study = study_of(with_settings(claim, step.given).given)
     if step.expression:
-        return worked_out(step.expression, study, before)
+        return derive_expression(step.expression, study, before)
     if not step.quantity:
         raise InputError(Problem(step.name, "a step needs an expression or a quantity"))
     name = quantity_name(step.quantity, claim.given)
     return Derived(study.exact(name), study.first.case.theory.symbol(name).unit, flags=study.result(name).flags, answers=study.first)
 
 
-def _written(step: StepSpec, result: Derived) -> Written:
+def _written(step: StepSpec, result: Derived) -> WrittenNumber:
     try:
         return read_written(step.value, result.unit)
     except ValueError as error:

@@ -20,17 +20,16 @@ from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
 from symroof.cases.request import request_of
 from symroof.claims.check_result import FAILS, Checked, Report
-from symroof.claims.conflicts import by_id, resolved, stated
 from symroof.claims.corrected_numbers import corrected_text
-from symroof.claims.following_numbers import following
-from symroof.claims.judge import failed, judge
+from symroof.claims.judge import failed_judgement, judge
 from symroof.claims.judgement import HOLDS, Judgement
-from symroof.claims.read.claim_files import CLAIM_FILES, Source, cannot_hold, read, read_on
+from symroof.claims.read.claim_files import CLAIM_FILES, ClaimFile, not_a_claim_file, read_claims, read_claims_leniently
 from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES
-from symroof.claims.read.numbers import Figure
-from symroof.claims.read.spelled_arithmetic import resting_on
+from symroof.claims.read.prose_numbers import Figure
+from symroof.claims.read.spelled_arithmetic import dependent_equations
 from symroof.claims.read.written_number import CLOSE_ENOUGH
+from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
 from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name
@@ -100,11 +99,11 @@ def _check(
 ) -> Report:
     """The claims of several files; ``declared`` maps names of a study's own to the file that declares them, ``standing`` are settings for claims that
     state none of their own."""
-    sources: list[Source] = []
+    sources: list[ClaimFile] = []
     problems: list[Problem] = []
     for path in several:
         try:
-            source = read_on(_text_of(path), os.fspath(path), declared)
+            source = read_claims_leniently(_text_of(path), os.fspath(path), declared)
             sources.append(_under(standing, source) if standing else source)
             problems += source.problems
         except InputError as error:
@@ -117,7 +116,7 @@ def _check(
     return report
 
 
-def _under(standing: Mapping[str, str], source: Source) -> Source:
+def _under(standing: Mapping[str, str], source: ClaimFile) -> ClaimFile:
     """The claims of a file under settings that hold where a claim states none."""
     claims = tuple(claim.model_copy(update={"given": {**standing, **claim.given}}) for claim in source.spec.claims)
     return replace(source, spec=source.spec.model_copy(update={"claims": claims}))
@@ -133,7 +132,7 @@ def _text_of(path: str | os.PathLike[str]) -> str:
         return read_text(path)
     except InputError as error:
         known = Path(path).suffix.lower() in (*NOTES, *CLAIM_FILES)
-        raise error if known or not Path(path).is_file() else InputError(cannot_hold(os.fspath(path))) from None
+        raise error if known or not Path(path).is_file() else InputError(not_a_claim_file(os.fspath(path))) from None
 
 
 def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
@@ -153,7 +152,7 @@ def _judged_formula(equation: Any, given: dict[str, Any]) -> Report:
 
 def check_text(text: str, file: str) -> Report:
     """The same for a text; the ending of the file's name tells a note from a claim file."""
-    return _judged([read(text, file)])
+    return _judged([read_claims(text, file)])
 
 
 def check_study(study: Study) -> Report:
@@ -167,11 +166,11 @@ def check_study(study: Study) -> Report:
     return _check([file.parent / name for name in (study.spec.claims if study.spec else ())], declared=dict.fromkeys(names, str(file)))
 
 
-def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:
+def _judged(sources: list[ClaimFile], problems: Iterable[Problem] = (), track: Track = untracked) -> Report:
     """The claims of several files, one after the other; claims that the time does not suffice for are a problem of their file."""
     claims: list[Checked] = []
     every = list(problems)
-    for source, judged in zip(sources, map(following, _in_time(sources, track)), strict=True):
+    for source, judged in zip(sources, map(with_derived_rates, _in_time(sources, track)), strict=True):
         ids = by_id(judged)
         own = [_checked(source, i, judgement, ids) for i, judgement in enumerate(judged)]
         own = _passed_on(source, own)
@@ -183,7 +182,7 @@ def _judged(sources: list[Source], problems: Iterable[Problem] = (), track: Trac
     return Report(tuple(claims), tuple(source.document.file for source in sources), tuple(every))
 
 
-def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
+def _in_time(sources: list[ClaimFile], track: Track) -> list[list[Judgement]]:
     """The claims of each file judged in their order, until the time of the file is up."""
     judged: list[list[Judgement]] = [[] for _ in sources]
     places = [(k, i) for k, source in enumerate(sources) for i in range(len(source.spec.claims))]
@@ -199,7 +198,7 @@ def _in_time(sources: list[Source], track: Track) -> list[list[Judgement]]:
     return judged
 
 
-def _fault(source: Source, index: int, claim: Checked) -> Problem:
+def _fault(source: ClaimFile, index: int, claim: Checked) -> Problem:
     """Why a claim could not be judged, at the field that the fault is of, or at the claim."""
     error = claim.judgement.error
     assert isinstance(error, InputError)
@@ -218,34 +217,34 @@ def _as_written(document: Document, index: int, claim: ClaimSpec) -> ClaimSpec:
         return document.written.get(("claims", index, *place), value)
 
     changes: dict[str, Any] = {"value": text(claim.value, "value")}
-    if isinstance(stated := claim.values.get("value"), list):
-        changes["values"] = {**claim.values, "value": [text(value, "values", "value", i) for i, value in enumerate(stated)]}
+    if isinstance(claimed_value := claim.values.get("value"), list):
+        changes["values"] = {**claim.values, "value": [text(value, "values", "value", i) for i, value in enumerate(claimed_value)]}
     if claim.steps:
         changes["steps"] = tuple(step.model_copy(update={"value": text(step.value, "steps", i, "value")}) for i, step in enumerate(claim.steps))
     return claim.model_copy(update=changes)
 
 
-def _checked(source: Source, index: int, judgement: Judgement, ids: Mapping[str, Judgement]) -> Checked:
+def _checked(source: ClaimFile, index: int, judgement: Judgement, ids: Mapping[str, Judgement]) -> Checked:
     """A judged claim with its place, its conflicts and its correction; where these fail, that claim alone says so."""
     try:
-        settled = resolved(judgement, ids)
-        if source.note and (unsound := source.note.unsound.get(index)) and settled.error is None:
+        settled = with_conflict(judgement, ids)
+        if source.note and (unsound := source.note.wrong_arithmetic.get(index)) and settled.error is None:
             settled = _unsound(settled, unsound)
         elif source.note and (figure := source.note.figures[index]) and any(one.follows and one.result.start == figure.start for one in source.note.arithmetic):
             settled = replace(settled, slips=tuple(slip for slip in settled.slips if slip.slip != "arithmetic"))  # it is written out, and right
         return _placed(source, index, settled)
     except Exception as error:
-        return _placed(source, index, failed(judgement.claim, error))
+        return _placed(source, index, failed_judgement(judgement.claim, error))
 
 
-def _placed(source: Source, index: int, judgement: Judgement) -> Checked:
+def _placed(source: ClaimFile, index: int, judgement: Judgement) -> Checked:
     note = source.note
     figure = note.figures[index] if note else None
     line, column = note.places[index] if note else source.document.places[("claims", index)]
     value = judgement.claim.value
     claimed = figure.text if figure else judgement.claimed or ("" if value is None else str(value))
     correction = _correction(judgement, claimed) if judgement.verdict == "wrong" and not judgement.parts else ""
-    faulty = index in source.aside or isinstance(judgement.error, (InputError, TimeoutError))
+    faulty = index in source.skipped or isinstance(judgement.error, (InputError, TimeoutError))
     return Checked(judgement, source.document.file, line, column, claimed, correction, figure, faulty)
 
 
@@ -256,14 +255,14 @@ def _unsound(judgement: Judgement, text: str) -> Judgement:
     return replace(judgement, reason="; ".join(filter(None, (judgement.reason, text))))
 
 
-def _passed_on(source: Source, claims: list[Checked]) -> list[Checked]:
+def _passed_on(source: ClaimFile, claims: list[Checked]) -> list[Checked]:
     """The claims of a note, each wrong number with those that rest on it further on."""
     if not source.note or not source.note.arithmetic:
         return claims
     starts, arithmetic = line_starts(source.document.text), list(source.note.arithmetic)
 
     def later(figure: Figure) -> tuple[str, ...]:
-        return tuple(f"{one.result.text} in line {bisect_right(starts, one.result.start)}" for one in resting_on(figure, arithmetic))
+        return tuple(f"{one.result.text} in line {bisect_right(starts, one.result.start)}" for one in dependent_equations(figure, arithmetic))
 
     def misleads(claim: Checked) -> bool:
         return claim.verdict in FAILS and (claim.ratio is None or abs(claim.ratio - 1) > CLOSE_ENOUGH)
@@ -274,7 +273,7 @@ def _passed_on(source: Source, claims: list[Checked]) -> list[Checked]:
 def _correction(judgement: Judgement, claimed: str) -> str:
     """The claimed value with the right number in it, or the derived value; empty for a bound or a range, and for a number of a case of ranges, which only
     its author can correct."""
-    written = stated(judgement)
+    written = claimed_value(judgement)
     if judgement.ranged:
         return ""
     if written and (written.operator or written.low is not None):

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.cases.quantity_result import plain_value
-from symroof.claims.conflicts import stated
-from symroof.claims.formula_sides import Sides
+from symroof.claims.claimed_formula import ClaimedFormula
 from symroof.claims.judgement import ORDER, Judgement
-from symroof.claims.read.numbers import Figure
+from symroof.claims.read.prose_numbers import Figure
+from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
 from symroof.formula.comparison import Comparison
 from symroof.formula.to_sympy import to_sympy
@@ -149,7 +149,7 @@ class Checked:
         """How a claimed formula differs from the derived one, in SymPy; None where it does not, or no formula is claimed."""
         if not self.claim.formula or self.verdict in ("exact", "unchecked"):
             return None
-        return difference(Sides(self.claim).compared())
+        return difference(ClaimedFormula(self.claim).comparison())
 
     @property
     def far_off(self) -> bool:
@@ -229,7 +229,7 @@ class Report:
 
 def _claimed(judgement: Judgement, text: str) -> Any:
     """The claimed number in base units; a label, a range or an unreadable value as its text."""
-    written = stated(judgement)
+    written = claimed_value(judgement)
     if written is None or written.low is not None:
         return text
     if written.value is not None:

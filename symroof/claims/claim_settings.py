@@ -15,7 +15,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.errors import InputError, Problem
 from symroof.formula.text import number_text
-from symroof.specs.catalogue import is_path, located
+from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
@@ -66,16 +66,16 @@ def study_of(settings: Settings) -> Study:
 def with_theory(claim: dict[str, Any], declared: Mapping[str, str]) -> dict[str, Any]:
     """A claim that speaks of names that a study declares, with that study as its theory where it names none; ``declared``: name -> file."""
     given = claim.get("given", {})
-    theory = theory_of(str(claim), declared)
+    theory = declaring_file(str(claim), declared)
     return {**claim, "given": {"theory": theory, **given}} if theory and isinstance(given, dict) else claim
 
 
-def theory_of(text: str, declared: Mapping[str, str]) -> str:
+def declaring_file(text: str, declared: Mapping[str, str]) -> str:
     """The file that declares a name of a text; empty where none of them is declared."""
     return next((declared[word] for word in WORD.findall(text) if word in declared), "") if declared else ""
 
 
-def own_of(settings: Settings) -> Declarations:
+def declarations_of(settings: Settings) -> Declarations:
     """The names that the theory of some settings declares; none without a theory.
 
     Raises:
@@ -119,7 +119,7 @@ def _switch_value(value: Any) -> str:
     return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
-def changed(settings: Settings, changes: Settings) -> dict[str, Any]:
+def merged_settings(settings: Settings, changes: Settings) -> dict[str, Any]:
     """Settings with changes laid over them; switches and targets one by one."""
     merged = {**settings, **changes}
     for name in NESTED:
@@ -128,9 +128,9 @@ def changed(settings: Settings, changes: Settings) -> dict[str, Any]:
     return merged
 
 
-def under(claim: ClaimSpec, changes: Settings) -> ClaimSpec:
+def with_settings(claim: ClaimSpec, changes: Settings) -> ClaimSpec:
     """The claim with changes of its settings."""
-    return claim.model_copy(update={"given": changed(claim.given, changes)})
+    return claim.model_copy(update={"given": merged_settings(claim.given, changes)})
 
 
 def settings_text(settings: Settings) -> str:
@@ -196,7 +196,7 @@ def _normalized(result: Normalized, settings: object, place: Location, base: Pat
         return settings  # the validation of the claim reports it
     switches = {name: value for name, value in settings.items() if is_switch(str(name), value)}
     others = {
-        name: str(located(value, base)) if name in SPECS and isinstance(value, str) and is_path(value, base) else value
+        name: str(resolve_path(value, base)) if name in SPECS and isinstance(value, str) and is_path(value, base) else value
         for name, value in settings.items()
         if name not in switches
     }

@@ -13,7 +13,7 @@ from symroof.claims.corrected_numbers import replaceable, replaced, replacement
 from symroof.claims.judgement import HOLDS
 from symroof.claims.read.markdown import line_starts
 from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
-from symroof.claims.read.numbers import Figure
+from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.read.spelled_arithmetic import same_number
 from symroof.errors import InputError, Problem
 from symroof.specs.strict_yaml import read_text
@@ -32,59 +32,59 @@ class Copy:
     """A corrected note, ready to be written.
 
     Attributes:
-        goal: the path it goes to.
+        path: where it is written.
         content: the whole file.
         corrected: the wrong claims that were corrected.
-        left: those that could not be, and why.
-        look: for a corrected claim, by its place among them, what else in the note rests on its number.
-        asked: whether it is written even where nothing was corrected.
+        uncorrected: those that could not be, and why.
+        dependents: for a corrected claim, by its place among them, what else in the note rests on its number.
+        requested: whether it is written even where nothing was corrected.
     """
 
-    goal: Path
+    path: Path
     content: bytes
     corrected: tuple[Checked, ...]
-    left: tuple[tuple[Checked, str], ...]
-    asked: bool = False
-    look: tuple[tuple[str, ...], ...] = ()
+    uncorrected: tuple[tuple[Checked, str], ...]
+    requested: bool = False
+    dependents: tuple[tuple[str, ...], ...] = ()
 
     @property
     def written(self) -> bool:
-        return self.asked or bool(self.corrected)
+        return self.requested or bool(self.corrected)
 
 
 def copies(report: Report, out: str | None = None, in_place: bool = False) -> list[Copy]:
     """A corrected copy of each note; one with nothing to correct is written only where ``out`` asks for it.
 
     Raises:
-        InputError: no note among the files, a goal that is one of them, one goal for several notes.
+        InputError: no note among the files, a target that is one of them, one target for several notes.
     """
-    goals = goals_of(report.files, out, in_place)
-    return [corrected(file, [claim for claim in report.claims if claim.file == file], goal, asked=out is not None) for file, goal in goals.items()]
+    targets = copy_paths(report.files, out, in_place)
+    return [corrected(file, [claim for claim in report.claims if claim.file == file], target, requested=out is not None) for file, target in targets.items()]
 
 
-def goals_of(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
+def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
     """Where the copy of each note among some files goes: ``NAME.fixed.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
 
     Raises:
-        InputError: no note among the files, a goal that is one of them, one goal for several notes.
+        InputError: no note among the files, a target that is one of them, one target for several notes.
     """
     every = list(dict.fromkeys(files))
     notes = [file for file in every if Path(file).suffix.lower() in NOTES]
     if not notes:
         raise InputError(Problem(", ".join(every)[:200], "is not a Markdown note; only numbers in notes are corrected"))
     originals = {Path(file).resolve() for file in every}
-    goals: dict[str, Path] = {}
+    targets: dict[str, Path] = {}
     for file in notes:
-        goal = Path(file).resolve() if in_place else _goal(file, out, len(notes))
-        if not in_place and goal.resolve() in originals:
-            raise InputError(Problem(str(goal), "is an original; a copy never replaces one", hint="--in-place replaces it"))
-        if goal in goals.values():
-            raise InputError(Problem(str(goal), "would hold two corrected notes", hint="take them one at a time"))
-        goals[file] = goal
-    return goals
+        target = Path(file).resolve() if in_place else _copy_path(file, out, len(notes))
+        if not in_place and target.resolve() in originals:
+            raise InputError(Problem(str(target), "is an original; a copy never replaces one", hint="--in-place replaces it"))
+        if target in targets.values():
+            raise InputError(Problem(str(target), "would hold two corrected notes", hint="take them one at a time"))
+        targets[file] = target
+    return targets
 
 
-def _goal(file: str, out: str | None, notes: int) -> Path:
+def _copy_path(file: str, out: str | None, notes: int) -> Path:
     path = Path(file)
     if out is None:
         return path.with_name(f"{path.stem}.fixed{path.suffix}")
@@ -95,7 +95,7 @@ def _goal(file: str, out: str | None, notes: int) -> Path:
     return Path(out)
 
 
-def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False) -> Copy:
+def corrected(file: str, claims: list[Checked], target: Path, requested: bool = False) -> Copy:
     """A note with every wrong number replaced that can be; line ends and byte-order mark stay as they are."""
     original = read_text(file)
     wrong = {i: _change(claim, original) for i, claim in enumerate(claims) if claim.verdict in FAILS}
@@ -111,8 +111,8 @@ def corrected(file: str, claims: list[Checked], goal: Path, asked: bool = False)
         changes = {i: change for i, change in changes.items() if i in good}
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
-    look = tuple(_resting(file, original, claims, [claims[i] for i in changes]))
-    return Copy(goal, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), asked, look)
+    dependents = tuple(_resting(file, original, claims, [claims[i] for i in changes]))
+    return Copy(target, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), requested, dependents)
 
 
 def _resting(file: str, original: str, claims: list[Checked], changed: list[Checked]) -> Iterator[tuple[str, ...]]:

@@ -10,9 +10,9 @@ from dataclasses import replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import precision
-from symroof.claims.read.written_units import beside, spelled
+from symroof.claims.read.written_units import neighbouring_unit, unit_name
 from symroof.units import UnitError, parse_unit
 
 FAR = 100
@@ -42,7 +42,7 @@ def in_its_unit(figure: Figure, value: Fraction) -> str | None:
     except UnitError:
         return None
     digits = rewritten(figure.digits, value / size / Fraction(10) ** figure.power)
-    return digits.replace(".", ",") if figure.comma else digits.replace(",", figure.apart)
+    return digits.replace(".", ",") if figure.decimal_comma else digits.replace(",", figure.thousands_mark)
 
 
 def corrected_text(text: str, value: Fraction | None) -> str:
@@ -65,8 +65,8 @@ def replacement(text: str, figure: Figure, value: Fraction) -> tuple[Figure, str
     ['197 ms per token', '0.2 s']
     """
     unit = _better_unit(figure, value)
-    head = HEAD.match(text, figure.end, figure.stop)
-    if unit and head and figure.unit.partition("/")[0] in (head["unit"], spelled(head["unit"])):
+    head = HEAD.match(text, figure.end, figure.unit_end)
+    if unit and head and figure.unit.partition("/")[0] in (head["unit"], unit_name(head["unit"])):
         digits = in_its_unit(replace(figure, unit=unit), value)
         shown = unit.partition("/")[0]
         return replace(figure, end=head.end()), f"{digits}{head['gap']}{SHOWN.get(shown, shown)}"
@@ -86,13 +86,13 @@ def _better_unit(figure: Figure, value: Fraction) -> str:
     unit = figure.unit
     while unit and not 1 <= abs(number) < 1000:
         step = 1 if abs(number) >= 1000 else -1
-        unit, number = beside(unit, step), number / Fraction(1000) ** step
+        unit, number = neighbouring_unit(unit, step), number / Fraction(1000) ** step
     return "" if unit == figure.unit else unit
 
 
 def replaceable(figure: Figure) -> bool:
     """Whether a figure is one number that claims to be the value itself."""
-    return figure.last is None and figure.sign in ("", "about")
+    return figure.range_end is None and figure.qualifier in ("", "about")
 
 
 def replaced(text: str, changes: Iterable[tuple[Figure, str]]) -> str:

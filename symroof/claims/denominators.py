@@ -6,7 +6,7 @@ so many devices, requests, layers or tokens. Words that mean nothing for a quant
 
 from fractions import Fraction
 
-from symroof.claims.read.numbers import figures
+from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.written_units import TIMES, Denominator, denominators
 from symroof.errors import InputError, Problem
 from symroof.formula.parse import parse
@@ -56,7 +56,7 @@ def with_denominator(claim: ClaimSpec) -> ClaimSpec:
     if len(own) != 1:
         return claim
     same = (figure for figure in figures(claim.says) if (figure.number, figure.unit.partition("/")[0]) == (own[0].number, own[0].unit.partition("/")[0]))
-    of = own[0].of or next((figure.of for figure in same), ())
+    of = own[0].denominators or next((figure.denominators for figure in same), ())
     return claim.model_copy(update={"per": " per ".join(map(str, of))}) if of else claim
 
 
@@ -76,7 +76,7 @@ def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
     return of
 
 
-def asked(claim: ClaimSpec, name: str) -> Tree:
+def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Tree:
     """The formula a claim's number is of: its quantity, divided where the words around the number say so."""
     divisors = [(one, DIVISORS.get(one.kind, {}).get(name)) for one in denominators_of(claim)]
     known = [(one.count, divisor) for one, divisor in divisors if divisor and (one.count != 1 or divisor != "1")]
@@ -88,12 +88,12 @@ def asked(claim: ClaimSpec, name: str) -> Tree:
     return resolved(parse(f"{name}*{count.numerator}/({'*'.join(f'({divisor})' for _, divisor in known)}*{count.denominator})"))
 
 
-def explained_by(claim: ClaimSpec, value: str, other: str) -> str:
+def denominator_text(claim: ClaimSpec, value: str, other: str) -> str:
     """The sentence of the slip: the number is right of something else than the words say."""
     of = " of a ".join(["", *(str(one) for one in reversed(denominators_of(claim)))]).removeprefix(" of a ").removeprefix(" ")
     return f"{value} is the {printed_name(claim.quantity or '')} as a whole; per {of} it is {other}"
 
 
-def timed(claim: ClaimSpec) -> bool:
+def is_per_time(claim: ClaimSpec) -> bool:
     """Whether the words around the number say ``an hour`` or the like."""
     return any(one.kind in TIMES for one in denominators_of(claim))

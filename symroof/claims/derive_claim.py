@@ -9,11 +9,11 @@ from symroof.analysis.solution import LIMIT
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, WITHOUT_RANGE
-from symroof.claims.catalogue_figures import figure
-from symroof.claims.claim_settings import Settings, changed, own_of, study_of
-from symroof.claims.denominators import asked
+from symroof.claims.catalogue_figures import catalogue_figure
+from symroof.claims.claim_settings import Settings, declarations_of, merged_settings, study_of
+from symroof.claims.denominators import claimed_quantity_formula
+from symroof.claims.range_claims import RangeOutcomes, range_outcomes
 from symroof.claims.read.written_number import read_written
-from symroof.claims.whole_range import Stretches, stretches
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula import dimension
 from symroof.formula.evaluate import NoValue, evaluate
@@ -40,20 +40,20 @@ class Derived:
     """A derived value.
 
     Attributes:
-        value: exact, a truth, a label; None where there is none (a threshold never reached), and ``why``.
+        value: exact, a truth, a label; None where there is none (a threshold never reached), and ``reason``.
         unit: its base unit.
-        other: a second value that is as right: the whole number of a threshold.
+        alternative: a second value that is as right: the whole number of a threshold.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
-        span: between what it lies, where the claim gives inputs as ranges.
+        range: between what it lies, where the claim gives inputs as ranges.
         answers: the case it was derived in.
     """
 
     value: Value | None
     unit: str = ""
-    other: Fraction | None = None
-    why: str = ""
+    alternative: Fraction | None = None
+    reason: str = ""
     flags: tuple[str, ...] = ()
-    span: tuple[Fraction, Fraction] | None = None
+    range: tuple[Fraction, Fraction] | None = None
     answers: BoundCase | None = None
 
     @property
@@ -91,8 +91,8 @@ def _outside_its_regime(claim: ClaimSpec, answers: BoundCase) -> bool:
 def _timed(claim: ClaimSpec, answers: BoundCase) -> bool:
     """Whether the claim is of a latency, rate or cost, which means nothing in a case that does not fit."""
     formulas = [formula for formula in (claim.relation, claim.expression) if formula]
-    asked = [claim.quantity, claim.compare, *(name for formula in formulas for name in names(resolved(parse(formula))))]
-    return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in asked)
+    claimed_quantity_formula = [claim.quantity, claim.compare, *(name for formula in formulas for name in names(resolved(parse(formula))))]
+    return any(name and name in answers.case.theory.definitions and answers.case.theory.timed(name) for name in claimed_quantity_formula)
 
 
 def quantity_name(text: str | None, settings: Settings) -> str:
@@ -101,7 +101,7 @@ def quantity_name(text: str | None, settings: Settings) -> str:
     Raises:
         InputError: an unknown name.
     """
-    return known(printed_name(text or ""), own_of(settings))
+    return known(printed_name(text or ""), declarations_of(settings))
 
 
 def check_numbers(field: str, tree: Tree, case: Case) -> None:
@@ -138,7 +138,7 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
 
 def _quantity(claim: ClaimSpec) -> Derived:
     study, name = study_of(claim.given), quantity_name(claim.quantity, claim.given)
-    tree = asked(claim, name)
+    tree = claimed_quantity_formula(claim, name)
     with _arithmetic_errors(name):
         value = study.exact(name)
         if tree != Name(name) and isinstance(value, Fraction):
@@ -146,17 +146,17 @@ def _quantity(claim: ClaimSpec) -> Derived:
     result, case = study.result(name), study.first
     ranged = tree == Name(name) and result.low is not None and result.high is not None and case.box.keys() - case.measured_box.keys()
     span = (result.low, result.high) if ranged else None
-    return Derived(value, case.case.theory.symbol(name).unit, flags=result.flags, span=span, answers=case)  # type: ignore[arg-type]
+    return Derived(value, case.case.theory.symbol(name).unit, flags=result.flags, range=span, answers=case)  # type: ignore[arg-type]
 
 
-def worked_out(source: str, study: Study, steps: Steps) -> Derived:
+def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
     """Arithmetic over units, names of the case, and steps before it.
 
     Raises:
         InputError: what cannot be read, an unknown name, byte added to FLOP.
     """
     with formula_errors("expression", source):
-        tree = resolved_but(parse(source), steps)
+        tree = resolve_names(parse(source), steps)
     case = study.first.case
     if not isinstance(tree, Name):  # alone, a truth or a label is what it is
         check_numbers("expression", substitute(tree, dict.fromkeys(steps, ONE)), case)
@@ -169,17 +169,17 @@ def worked_out(source: str, study: Study, steps: Steps) -> Derived:
             unit = dimension.dimension(tree, of)
             value = evaluate(tree, case, {name: number for name, (number, _) in steps.items()})
     except dimension.DimensionError as error:
-        return Derived(None, why=str(error), flags=("dimension",), answers=study.first)
+        return Derived(None, reason=str(error), flags=("dimension",), answers=study.first)
     except UnknownName as error:
         raise InputError(Problem("expression", f"unknown name {error.args[0]!r}", source=source[:200])) from None
     return Derived(value, "" if not unit else describe(unit), answers=study.first)
 
 
-def resolved_but(tree: Tree, steps: Collection[str]) -> Tree:
+def resolve_names(tree: Tree, steps: Collection[str]) -> Tree:
     """A formula with letters put as names, except those that are steps of the claim.
 
     >>> from symroof.formula.text import text
-    >>> text(resolved_but(parse("w/beta"), ["w"]))
+    >>> text(resolve_names(parse("w/beta"), ["w"]))
     'w/mem_bandwidth'
     """
     hidden = {name: f"step {name}" for name in steps}  # a space is in no name of a formula
@@ -193,23 +193,23 @@ def _threshold(claim: ClaimSpec) -> Derived:
         raise NoValueHere(Problem(claim.threshold or "", f"needs {solution.missing} for a number"))
     unit = solution.symbol.unit
     if solution.value is None:
-        return Derived("never", unit, why=solution.reason, answers=study.first)
+        return Derived("never", unit, reason=solution.reason, answers=study.first)
     whole = Fraction(next(iter(solution.integer.values()))) if solution.integer else None
     limit = whole is not None and solution.kind == LIMIT  # beyond the last whole number that keeps a limit it is broken
     value, other = (whole, None) if limit else (solution.value, whole)
-    return Derived(value, unit, other=other, why=solution.reason, flags=solution.flags, answers=study.first)
+    return Derived(value, unit, alternative=other, reason=solution.reason, flags=solution.flags, answers=study.first)
 
 
 def _relation(claim: ClaimSpec) -> Derived:
-    study = study_of(changed(claim.given, claim.for_all) if claim.for_all else claim.given)
+    study = study_of(merged_settings(claim.given, claim.for_all) if claim.for_all else claim.given)
     source = claim.relation or ""
     with formula_errors("relation", source):
         tree = resolved(parse(source))
     if isinstance(tree, Compare):
         check_numbers("relation", tree, study.first.case)
     relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source, claim.given))
-    parts = stretches(claim, relation) if claim.for_all else None
-    if parts and parts.closed:  # the outcomes of a search of the whole range, in a thousandth of its time
+    parts = range_outcomes(claim, relation) if claim.for_all else None
+    if parts and parts.in_closed_form:  # the outcomes of a search of the whole range, in a thousandth of its time
         return _throughout(claim, parts.outcomes, parts, study)
     possible: Sequence[Value]
     if isinstance(tree, Compare):
@@ -222,19 +222,19 @@ def _relation(claim: ClaimSpec) -> Derived:
     return _throughout(claim, possible, parts, study)
 
 
-def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: Stretches | None, study: Study) -> Derived:
+def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: RangeOutcomes | None, study: Study) -> Derived:
     """One outcome, or that it holds in a part of the range only, and where it does not; a claim that holds nowhere is wrong."""
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
     outcomes = " or ".join(str(outcome).lower() if isinstance(outcome, bool) else str(outcome) for outcome in possible)
     if read_written(claim.value, "").word not in possible:
         return Derived(outcomes, answers=study.first)
-    return Derived("in part", why=(parts.failing if parts else "") or outcomes, answers=study.first)
+    return Derived("in part", reason=(parts.failing if parts else "") or outcomes, answers=study.first)
 
 
 def _compare(claim: ClaimSpec) -> Derived:
     name = quantity_name(claim.compare, claim.given)
-    first, second = (study_of(changed(claim.given, between)) for between in claim.between)
+    first, second = (study_of(merged_settings(claim.given, between)) for between in claim.between)
     with _arithmetic_errors(name):
         over, below = first.exact(name), second.exact(name)
     if not isinstance(over, Fraction) or not isinstance(below, Fraction) or below == 0:
@@ -257,11 +257,11 @@ def _moves(claim: ClaimSpec) -> Derived:
 
 FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
     "quantity": _quantity,
-    "expression": lambda claim: worked_out(claim.expression or "", study_of(claim.given), {}),
+    "expression": lambda claim: derive_expression(claim.expression or "", study_of(claim.given), {}),
     "threshold": _threshold,
     "relation": _relation,
     "compare": _compare,
-    "catalogue": lambda claim: Derived(*figure(claim.catalogue or "")),
+    "catalogue": lambda claim: Derived(*catalogue_figure(claim.catalogue or "")),
     "moves": _moves,
 }
 """How each form that ends in one value is derived; chains and unchecked claims are judged apart."""

@@ -7,17 +7,17 @@ from fractions import Fraction
 
 from symroof.cases.quantity_result import as_written
 from symroof.claims.chains import chain
-from symroof.claims.claim_settings import settings_text, under
-from symroof.claims.denominators import explained_by, timed, with_denominator
+from symroof.claims.claim_settings import settings_text, with_settings
+from symroof.claims.claimed_formula import IDENTITIES, LONGEST_FORMULA, ClaimedFormula, DetailLevel
+from symroof.claims.denominators import denominator_text, is_per_time, with_denominator
 from symroof.claims.derive_claim import derived
-from symroof.claims.formula_sides import IDENTITIES, LONGEST_FORMULA, Level, Sides
 from symroof.claims.judgement import HOLDS, Judgement, compared, flags_of, joined, tolerance_of, value_text, worst
-from symroof.claims.read.written_number import CLOSE_ENOUGH, OtherDimension, read_written
-from symroof.claims.roof_share import beside_the_roof
-from symroof.claims.slips.explanation import Explanation, chance, spans
+from symroof.claims.read.written_number import CLOSE_ENOUGH, DimensionMismatch, read_written
+from symroof.claims.roof_share import with_roof_share
+from symroof.claims.slips.explanation import SlipExplanation, agreeing_ranges, chance
 from symroof.claims.slips.formula_slips import SECONDS, formula_slips
-from symroof.claims.unstated_assumptions import counted_otherwise, explained
-from symroof.claims.unused_dimensions import check_used
+from symroof.claims.unstated_assumptions import counted_otherwise, explain_failure
+from symroof.claims.unused_dimensions import check_dimensions_used
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Call, Num, names
@@ -41,22 +41,22 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
     if claim.form == "unchecked":
         return Judgement(claim, "unchecked", reason=claim.unchecked or "")
     try:
-        check_used(claim, shared)
+        check_dimensions_used(claim, shared)
         if claim.form == "steps":
             return chain(claim)
         if claim.formula and claim.form in ("quantity", "threshold"):
-            return _formula(claim) if claim.value is None else _both(claim)
-        return replace(_row(claim) if claim.values else beside_the_roof(_settled(with_denominator(claim))), claim=claim)
+            return _formula(claim) if claim.value is None else _formula_and_value(claim)
+        return replace(_row(claim) if claim.values else with_roof_share(_judged_with_needs(with_denominator(claim))), claim=claim)
     except (InputError, ArithmeticError) as error:
         reason, fault = _why(error), error if isinstance(error, InputError) and not isinstance(error, NoValueHere) else None
         return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=fault)
     except UnknownName as error:
         return Judgement(claim, "unchecked", str(claim.value or ""), reason=f"unknown name {error.args[0]!r}: this model has no such part")
     except Exception as error:
-        return failed(claim, error)
+        return failed_judgement(claim, error)
 
 
-def _both(claim: ClaimSpec) -> Judgement:
+def _formula_and_value(claim: ClaimSpec) -> Judgement:
     """A claim of a formula and of its value: as good as the worse of the two."""
     alone = {"formula": claim.model_copy(update={"value": None}), "value": claim.model_copy(update={"formula": None})}
     formula, value = (judge(one) for one in alone.values())
@@ -68,7 +68,7 @@ def _both(claim: ClaimSpec) -> Judgement:
     )
 
 
-def failed(claim: ClaimSpec, error: Exception) -> Judgement:
+def failed_judgement(claim: ClaimSpec, error: Exception) -> Judgement:
     """A claim in which symroof itself failed."""
     reason = f"symroof itself failed in this claim: {type(error).__name__}: {str(error)[:200]}"
     return Judgement(claim, "unchecked", str(claim.value or ""), reason=reason, error=error)
@@ -90,12 +90,12 @@ def _row(claim: ClaimSpec) -> Judgement:
         raise InputError(Problem("values", "needs value and the inputs as lists of one length, with something in them"))
     parts = []
     for i, value in enumerate(stated):
-        cell = under(claim, {name: values[i] for name, values in lists.items()})
-        parts.append(_settled(with_denominator(cell.model_copy(update={"value": value}))))
+        cell = with_settings(claim, {name: values[i] for name, values in lists.items()})
+        parts.append(_judged_with_needs(with_denominator(cell.model_copy(update={"value": value}))))
     return replace(worst(parts), **joined(parts))
 
 
-def _settled(claim: ClaimSpec) -> Judgement:
+def _judged_with_needs(claim: ClaimSpec) -> Judgement:
     """The claim under the settings its text states, and where that fails or does not suffice, with its ``needs``.
 
     A claim that fails as it stands and holds under an assumption it leaves out is conditional; that is named and quantified.
@@ -107,16 +107,16 @@ def _settled(claim: ClaimSpec) -> Judgement:
     except (InputError, ArithmeticError) as error:
         missing = error.missing if isinstance(error, NoValueHere) else error.name if isinstance(error, Missing) else ""
         if not claim.needs and missing in UNSTATED:
-            return _at_any(claim, missing)
+            return _judged_without_input(claim, missing)
         if not claim.needs:
             raise
         own = Judgement(claim, "unchecked", str(claim.value), reason=_why(error))
     if not claim.needs or own.verdict in HOLDS:
-        return explained(claim, own, _judged)
-    needing = _judged(under(claim, claim.needs))
+        return explain_failure(claim, own, _judged)
+    needing = _judged(with_settings(claim, claim.needs))
     flags = flags_of(own, needing)
     if needing.verdict not in HOLDS:
-        return explained(claim, replace(needing if own.verdict == "unchecked" else own, flags=flags), _judged)
+        return explain_failure(claim, replace(needing if own.verdict == "unchecked" else own, flags=flags), _judged)
     stands = f"as it stands {own.derived}" if own.derived else f"as it stands it cannot be derived: {own.reason}"
     needs = settings_text(claim.needs)
     return replace(own, verdict="conditional", needs=(needs,), flags=flags, reason=f"holds with {needs} ({needing.derived}); {stands}")
@@ -125,15 +125,21 @@ def _settled(claim: ClaimSpec) -> Judgement:
 def _of_the_whole(claim: ClaimSpec, own: Judgement) -> Judgement | None:
     """A claim whose number is right, but of something else than the words around it say; None where it is not."""
     whole = _judged(claim.model_copy(update={"per": ""}))
-    another_time = timed(claim) and "dimension" in own.flags
+    another_time = is_per_time(claim) and "dimension" in own.flags
     if not another_time and (whole.verdict not in HOLDS or whole.derived == own.derived):
         return None
     value = read_written(claim.value, whole.unit) if not another_time else None
     text = (
-        explained_by(claim, whole.derived, own.derived) if value else f"the number is of another time or thing than {claim.quantity}, which is {whole.derived}"
+        denominator_text(claim, whole.derived, own.derived)
+        if value
+        else f"the number is of another time or thing than {claim.quantity}, which is {whole.derived}"
     )
-    share = chance(float(value.number), float(own.value or 1), spans([whole.value], value)) if value and value.value and whole.value and own.value else 0.0
-    slip = Explanation("denominator", True, whole.value or Fraction(0), share, text)
+    share = (
+        chance(float(value.number), float(own.value or 1), agreeing_ranges([whole.value], value))
+        if value and value.value and whole.value and own.value
+        else 0.0
+    )
+    slip = SlipExplanation("denominator", True, whole.value or Fraction(0), share, text)
     return replace(own, verdict="wrong", reason="", slips=(slip,))
 
 
@@ -141,10 +147,10 @@ def _judged(claim: ClaimSpec) -> Judgement:
     """The claim under its settings as they are."""
     result, value = derived(claim), claim.value
     if result.value is None:
-        return Judgement(claim, "wrong", str(value), result.why, flags=result.flags, reason=result.why)
+        return Judgement(claim, "wrong", str(value), result.reason, flags=result.flags, reason=result.reason)
     try:
         written = read_written(value, result.unit if result.number is not None else "")
-    except OtherDimension as error:
+    except DimensionMismatch as error:
         flags = (*result.flags, "dimension")
         return Judgement(claim, "wrong", str(value), value_text(result.value, result.unit), flags=flags, reason=f"the claimed value {error}")
     except ValueError as error:
@@ -153,10 +159,10 @@ def _judged(claim: ClaimSpec) -> Judgement:
     return compared(claim, written, result)
 
 
-def _at_any(claim: ClaimSpec, name: str) -> Judgement:
+def _judged_without_input(claim: ClaimSpec, name: str) -> Judgement:
     """A claim whose text leaves an input out: judged where it matters least, and conditional where it would matter more."""
     points = UNSTATED[name]
-    tried = [_judged(under(claim, {name: point})) for point in points]
+    tried = [_judged(with_settings(claim, {name: point})) for point in points]
     least = tried[0]
     if all(one.verdict in HOLDS for one in tried):
         return replace(least, reason=f"{name} is not stated, and holds for any from {points[0]:,} to {points[-1]:,}")
@@ -164,7 +170,7 @@ def _at_any(claim: ClaimSpec, name: str) -> Judgement:
         needs = f"a {name} so short that it does not matter"
         return replace(least, verdict="conditional", needs=(needs,), reason=f"{name} is not stated: {least.derived} without it")
     if len({one.derived for one in tried}) == 1:  # it does not matter at all: the claim is wrong whatever it is
-        return explained(under(claim, {name: points[0]}), least, _judged)
+        return explain_failure(with_settings(claim, {name: points[0]}), least, _judged)
     return Judgement(claim, "unchecked", least.claimed, reason=f"needs {name}, which is not stated, and what is claimed moves with it")
 
 
@@ -182,44 +188,44 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     """
     seconds = SECONDS if seconds is None else seconds
     end = time.process_time() + seconds
-    sides = Sides(claim)
-    levels = [Level("", sides)]
+    sides = ClaimedFormula(claim)
+    levels = [DetailLevel("", sides)]
     own = levels[0].own
     stands = Judgement(claim, "exact", claim.formula or "", sides.derived_text())
     if own.verdict == "equal":
         return replace(stands, reason=f"at {taken}") if (taken := _default_case(sides)) else stands
-    if not names(sides.claimed) and sides.in_numbers() == 1:
+    if not names(sides.claimed) and sides.numeric_ratio() == 1:
         return replace(stands, reason="in the numbers of this case")
-    if sides.identities and Sides(claim, sides.identities).compared().verdict == "equal":
+    if sides.identities and ClaimedFormula(claim, sides.identities).comparison().verdict == "equal":
         return replace(stands, reason=f"as {_identity_text(sides.identities)} here")
     if straightened := _but_for_bends(stands, sides):
         return straightened
     widths = sides.unstated_widths if own.verdict == "dimension" and not own.inverted else {}
     if widths and ((wide := _at_widths(claim, widths, seconds / 2)).verdict != "wrong" or wide.slips):
         return wide
-    ratio, limit = sides.in_numbers(), tolerance_of(claim)
+    ratio, limit = sides.numeric_ratio(), tolerance_of(claim)
     for detail in DETAIL if "detail" not in claim.given.get("assume", {}) else ():
-        plain = under(claim, {"assume": {"detail": detail}})
+        plain = with_settings(claim, {"assume": {"detail": detail}})
         for put in ((), (ALL_ACTIVE,)) if ALL_ACTIVE[1] in names(sides.claimed) else ((),):
-            levels.append(Level(", with ".join(filter(None, (f"detail {detail}", _identity_text(put)))), Sides(plain, put)))
+            levels.append(DetailLevel(", with ".join(filter(None, (f"detail {detail}", _identity_text(put)))), ClaimedFormula(plain, put)))
             if (own.verdict != "dimension" or sides.stated_widths) and not _near(ratio, limit) and levels[-1].equal:
                 return replace(stands, verdict="conditional", needs=(levels[-1].label,), reason=f"holds at {levels[-1].label}; {_shortened(str(own))}")
     assumed = sides.identities or IDENTITIES[:1]
     if IDENTITIES[0] in assumed and IDENTITIES[0][0] in names(sides.claimed):
-        alike = [(one.label, Sides(one.sides.claim, assumed)) for one in levels if not one.equal]
-        both = [Level(", with ".join(filter(None, (label, _identity_text(assumed)))), sides) for label, sides in alike]
+        alike = [(one.label, ClaimedFormula(one.sides.claim, assumed)) for one in levels if not one.equal]
+        both = [DetailLevel(", with ".join(filter(None, (label, _identity_text(assumed)))), sides) for label, sides in alike]
         levels += [level for level in both if not level.equal]
     if not _near(ratio, limit) and (long := next((level for level in levels if level.for_long_prompts), None)):
         needs = ", ".join(filter(None, ("prompt + 1 taken as prompt", long.label)))
         return replace(stands, verdict="conditional", needs=(needs,), reason=f"holds where {needs}; {_shortened(str(own))}")
-    return _missed(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
+    return _unequal_formula(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
 
 
 ALL_ACTIVE = ("params", "active_params")
 """What texts about dense models take for one number: a table that is only looked up multiplies nothing."""
 
 
-def _default_case(sides: Sides) -> str:
+def _default_case(sides: ClaimedFormula) -> str:
     """The defaults that a formula takes for granted which its quantity depends on: one request, one device. Empty where there are none."""
     unstated = {"batch": "a batch of 1"} if "batch" in names(sides.derived) else {}
     unstated |= {"tp": "one device"} if (sides.claim.quantity or "").endswith("_per_device") else {}
@@ -230,13 +236,13 @@ def _default_case(sides: Sides) -> str:
 ROUNDED = {"floor": "it is not rounded down to a whole number", "ceil": "it is not rounded up to a whole number"}
 
 
-def _but_for_bends(stands: Judgement, sides: Sides) -> Judgement | None:
+def _but_for_bends(stands: Judgement, sides: ClaimedFormula) -> Judgement | None:
     """A formula that has ``x`` where the derived one has ``max(x, 0)``, or does not round as that does; None of any other, and where numbers tell."""
-    bent = sides.left_out()
+    bent = sides.omitted_bends()
     roundings = [part for part in bent if part.function in ROUNDED]
     floors = [part for part in bent if part.function not in ROUNDED]
-    states = {None} if roundings else set(map(sides.reached, floors))
-    if not bent or False in states or (roundings and sides.in_numbers() is not None):
+    states = {None} if roundings else set(map(sides.bend_is_inactive, floors))
+    if not bent or False in states or (roundings and sides.numeric_ratio() is not None):
         return None
     needs = (*map(_reaches, floors), *dict.fromkeys(ROUNDED[part.function] for part in roundings))
     said = " and ".join(needs)
@@ -257,9 +263,9 @@ WIDER = "4 byte"
 
 def _at_widths(claim: ClaimSpec, widths: Mapping[str, str], seconds: float) -> Judgement:
     """A formula that writes a plain 2 for the bytes of a number, at those widths: a model says them, else they are a condition."""
-    judgement = _formula(under(claim, widths), seconds)
+    judgement = _formula(with_settings(claim, widths), seconds)
     if judgement.needs:  # those of what another level of detail leaves out do not matter
-        widths = {name: width for name, width in widths.items() if _formula(under(claim, {**widths, name: WIDER}), 0).needs != judgement.needs}
+        widths = {name: width for name, width in widths.items() if _formula(with_settings(claim, {**widths, name: WIDER}), 0).needs != judgement.needs}
     at = ", ".join(f"{name} = {width}" for name, width in widths.items())
     if judgement.verdict == "wrong":
         return replace(judgement, flags=(), reason=f"with {at}")
@@ -277,10 +283,10 @@ def _near(ratio: Fraction | None, limit: Fraction | None) -> bool:
     return ratio is not None and abs(ratio - 1) <= (CLOSE_ENOUGH if limit is None else limit)
 
 
-def _near_at(slip: str, levels: Sequence[Level], limit: Fraction | None) -> bool:
+def _near_at(slip: str, levels: Sequence[DetailLevel], limit: Fraction | None) -> bool:
     """Whether the sides are close in numbers at the level of detail that a slip's text ends with."""
     label = slip.partition(", at ")[2]
-    return any(level.label == label and _near(level.sides.in_numbers(), limit) for level in levels)
+    return any(level.label == label and _near(level.sides.numeric_ratio(), limit) for level in levels)
 
 
 def _shortened(comparison: str) -> str:
@@ -288,17 +294,17 @@ def _shortened(comparison: str) -> str:
     return comparison if len(comparison) <= LONGEST_FORMULA else f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
 
 
-BINDS = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
+BOUND_BY = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
 """What binds where an arm of the roofline is left out rightly, by the slip that leaves the other out."""
 
 
-def _missed(judgement: Judgement, levels: list[Level], near: bool, explain: bool, end: float) -> Judgement:
+def _unequal_formula(judgement: Judgement, levels: list[DetailLevel], near: bool, explain: bool, end: float) -> Judgement:
     """A formula equal at no level: close in numbers, right where one arm binds or under another way to count that it does not state, or wrong."""
     slips = formula_slips(levels, end) if explain or not near else ()
     together = [slip for slip in slips if slips and slip.text == slips[0].text]
-    if len(together) == 1 and slips[0].slip in BINDS and (near or judgement.ratio is None or _near_at(slips[0].text, levels, tolerance_of(judgement.claim))):
+    if len(together) == 1 and slips[0].slip in BOUND_BY and (near or judgement.ratio is None or _near_at(slips[0].text, levels, tolerance_of(judgement.claim))):
         phase = "prefill" if "prefill" in slips[0].text else "decode"
-        needs = f"{phase} bound by {BINDS[slips[0].slip]}" + "".join(slips[0].text.partition(", at ")[1:])
+        needs = f"{phase} bound by {BOUND_BY[slips[0].slip]}" + "".join(slips[0].text.partition(", at ")[1:])
         return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds where {needs.replace(' bound', ' is bound', 1)}")
     if near and judgement.ratio is not None:
         return replace(judgement, verdict="approximate", slips=slips, reason=f"{judgement.reason}; {float(judgement.ratio):.4g} times here")
@@ -310,9 +316,9 @@ def _missed(judgement: Judgement, levels: list[Level], near: bool, explain: bool
     return replace(judgement, verdict="wrong", flags=("dimension",) if own == "dimension" else (), slips=slips)
 
 
-def _by_numbers(judgement: Judgement, sides: Sides) -> Judgement:
+def _by_numbers(judgement: Judgement, sides: ClaimedFormula) -> Judgement:
     """A formula of which neither algebra nor random values tell: wrong where numbers of the case do, with values for what it lacks."""
-    apart = (judgement.ratio, {}) if judgement.ratio is not None else sides.apart_at()
+    apart = (judgement.ratio, {}) if judgement.ratio is not None else sides.trial_difference()
     if apart is None:
         return replace(judgement, verdict="unchecked", reason="cannot be decided: algebra does not tell, and no values were met at which the two differ")
     ratio, put = apart

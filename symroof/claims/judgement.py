@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.claims.derive_claim import Derived
-from symroof.claims.read.written_number import Written, read_written
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.read.written_number import WrittenNumber, read_written
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError, Problem
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity, parse_unit, significant
@@ -19,7 +19,7 @@ ORDER = (*HOLDS, "conditional", "inconsistent", "wrong", "unchecked")
 """From best to worst; a row of values is as good as its worst."""
 SHOWN_IN = {"USD/s": "USD/hour"}
 """Units that people write in place of the base unit."""
-FIGURE = 4
+FIGURE_DIGITS = 4
 """Digits from which a figure of a data sheet claims to be that figure."""
 
 
@@ -55,7 +55,7 @@ class Judgement:
     value: Fraction | None = None
     unit: str = ""
     ranged: bool = False
-    slips: tuple[Explanation, ...] = ()
+    slips: tuple[SlipExplanation, ...] = ()
     parts: tuple[Judgement, ...] = ()
     error: Exception | None = field(default=None, compare=False)
 
@@ -76,19 +76,19 @@ def flags_of(*judgements: Judgement) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flag for judgement in judgements for flag in judgement.flags))
 
 
-def compared(claim: ClaimSpec, written: Written, derived: Derived) -> Judgement:
+def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Judgement:
     """A written value compared with a derived one, or with the other that is as right."""
     limit = tolerance_of(claim, written.digits)
-    options = [value for value in (derived.value, derived.other) if value is not None]
+    options = [value for value in (derived.value, derived.alternative) if value is not None]
     verdict = min((written.verdict(value, limit) for value in options), key=ORDER.index)
     if derived.value == "in part" and written.word is not None:
         verdict = "conditional"
-    within = verdict == "wrong" and derived.span is not None and written.value is not None and derived.span[0] <= written.value <= derived.span[1]
+    within = verdict == "wrong" and derived.range is not None and written.value is not None and derived.range[0] <= written.value <= derived.range[1]
     number = derived.number
     return Judgement(
         claim, "conditional" if within else verdict, written.text, value_text(derived.value, derived.unit), ratio=written.value / number if number and written.value is not None else None,
-        tolerance=limit if limit is not None else written.room / abs(written.value) if written.value else None, flags=derived.flags,
-        needs=_inside(derived) if within else (), reason=_reason(written, derived, verdict), value=number, unit=derived.unit, ranged=derived.span is not None,
+        tolerance=limit if limit is not None else written.margin / abs(written.value) if written.value else None, flags=derived.flags,
+        needs=_inside(derived) if within else (), reason=_reason(written, derived, verdict), value=number, unit=derived.unit, ranged=derived.range is not None,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _inside(derived: Derived) -> tuple[str, ...]:
 def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
     """The tolerance the text states, as a share; a figure of a data sheet written with many digits has none."""
     if claim.tolerance is None:
-        return Fraction(0) if claim.form == "catalogue" and digits >= FIGURE else None
+        return Fraction(0) if claim.form == "catalogue" and digits >= FIGURE_DIGITS else None
     try:
         share = read_written(claim.tolerance, "").value
     except ValueError as error:
@@ -111,16 +111,16 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
     return share
 
 
-def _reason(written: Written, derived: Derived, verdict: str) -> str:
+def _reason(written: WrittenNumber, derived: Derived, verdict: str) -> str:
     if derived.value == "in part":
-        return "holds in a part of the range only" + (f": {derived.why}" if derived.why else "")
+        return "holds in a part of the range only" + (f": {derived.reason}" if derived.reason else "")
     if verdict == "approximate" and derived.number is not None and written.hedged(derived.number):
         return f"as near as a hedged number of {written.digits} digit{'s' * (written.digits > 1)} has to be"
-    if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.room:
+    if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.margin:
         return "digits were cut off, not rounded"
-    if verdict == "wrong" and derived.span is not None:
-        return f"over the ranges it is {value_text(derived.span[0], derived.unit)} to {value_text(derived.span[1], derived.unit)}, in their middle {value_text(derived.value, derived.unit)}"
-    return derived.why if verdict == "wrong" else ""
+    if verdict == "wrong" and derived.range is not None:
+        return f"over the ranges it is {value_text(derived.range[0], derived.unit)} to {value_text(derived.range[1], derived.unit)}, in their middle {value_text(derived.value, derived.unit)}"
+    return derived.reason if verdict == "wrong" else ""
 
 
 def value_text(value: Fraction | str | bool | None, unit: str) -> str:

@@ -12,7 +12,7 @@ from symroof.units import format_quantity, significant
 RATES = ("token/s", "request/s")
 
 
-def beside_the_roof(judgement: Judgement) -> Judgement:
+def with_roof_share(judgement: Judgement) -> Judgement:
     """A wrong claim of a latency or a rate at 100 % of peak, which no named slip explains, with its share of the roof.
 
     One that is faster than the roof is impossible; a slower one may have been measured, and the usual share is that of the catalogue's measurements.
@@ -23,7 +23,7 @@ def beside_the_roof(judgement: Judgement) -> Judgement:
         return judgement
     found = derived(claim)
     answers = found.answers
-    if answers is None or found.span is not None:  # over ranges there is no one roof
+    if answers is None or found.range is not None:  # over ranges there is no one roof
         return judgement
     words = roof_share(answers, claim.quantity or "", bound, judgement.ratio, judgement.unit)
     return _with_reason(judgement, words) if words else judgement

@@ -9,28 +9,28 @@ from symroof.analysis.study import Study
 from symroof.cases.request import Request
 from symroof.claims.claim_settings import Settings
 from symroof.claims.derive_claim import derived
-from symroof.claims.read.written_number import Written
+from symroof.claims.read.written_number import WrittenNumber
 from symroof.claims.roof_share import roof_share
 from symroof.claims.slips.context import FAILURES
 from symroof.claims.slips.explain import explain
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Num
-from symroof.specs.catalogue import is_path, located
+from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.theory.declarations import Declarations
 from symroof.units import parse_unit
 
-FREE = frozenset({"hidden_efficiency", "hidden_overhead"})
+FITTED_SLIPS = frozenset({"hidden_efficiency", "hidden_overhead"})
 """Explanations with a free parameter: one fits almost any number."""
 
 
 @dataclass(frozen=True)
-class Reading:
+class NumberExplanation:
     """What a stated number may be.
 
     Attributes:
@@ -40,31 +40,31 @@ class Reading:
     """
 
     roof: str = ""
-    slips: tuple[Explanation, ...] = ()
-    fitted: tuple[Explanation, ...] = ()
+    slips: tuple[SlipExplanation, ...] = ()
+    fitted: tuple[SlipExplanation, ...] = ()
 
 
-def reading(study: Study, name: str, written: Written) -> Reading:
+def explain_number(study: Study, name: str, written: WrittenNumber) -> NumberExplanation:
     """What a number of a quantity in the first case of a study may be; nothing where the case gives it as it stands.
 
     >>> from symroof.claims.read.written_number import read_written
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, batch=8)
-    >>> [slip.text for slip in reading(study, "kv_bytes_per_token", read_written("524 kB", "byte/token")).slips]
+    >>> [slip.text for slip in explain_number(study, "kv_bytes_per_token", read_written("524 kB", "byte/token")).slips]
     ['query heads used for KV heads in the cache: ×4', '32 KV heads: ×4']
-    >>> reading(study, "itl", read_written("12.5 ms", "s")).fitted[0].text
+    >>> explain_number(study, "itl", read_written("12.5 ms", "s")).fitted[0].text
     'holds at mbu 0.411: that share of the bandwidth is reached'
     """
     answers = study.first
     result = answers.result(name)
     if not isinstance(result.value, Fraction) or result.value <= 0 or written.value is None or written.operator or written.agrees(result.value):
-        return Reading()
+        return NumberExplanation()
     explained = _explained(study, name, written, result.value)
-    slips = tuple(entry for entry in explained if entry.slip not in FREE)
-    fitted = tuple(entry for entry in explained if entry.slip in FREE)
-    return Reading(roof_share(answers, name, result.value, written.number / result.value, result.symbol.unit), slips, fitted)
+    slips = tuple(entry for entry in explained if entry.slip not in FITTED_SLIPS)
+    fitted = tuple(entry for entry in explained if entry.slip in FITTED_SLIPS)
+    return NumberExplanation(roof_share(answers, name, result.value, written.number / result.value, result.symbol.unit), slips, fitted)
 
 
-def _explained(study: Study, name: str, written: Written, value: Fraction) -> tuple[Explanation, ...]:
+def _explained(study: Study, name: str, written: WrittenNumber, value: Fraction) -> tuple[SlipExplanation, ...]:
     """The slips behind the number, where a claim can state the case that gives the value."""
     try:
         claim = ClaimSpec(id="stated", quantity=name, given=dict(settings_of(study.request)), value=written.text)
@@ -94,7 +94,7 @@ def settings_of(chosen: Request) -> Settings:
 def _named(name: str | ModelSpec, chosen: Request) -> str:
     if isinstance(name, ModelSpec):
         raise InputError(Problem("model", "has no name that a claim could state"))
-    return str(located(name, chosen.base)) if is_path(name, chosen.base) else name
+    return str(resolve_path(name, chosen.base)) if is_path(name, chosen.base) else name
 
 
 def _values(values: Mapping[str, tuple[Setting, ...]], own: Declarations) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _values(values: Mapping[str, tuple[Setting, ...]], own: Declarations) -> dic
 
 
 def _plain(name: str, setting: Setting, own: Declarations) -> Any:
-    if isinstance(setting, Span):
+    if isinstance(setting, ValueRange):
         return setting.text
     if not isinstance(setting, Num):
         return text(setting)

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.claim_settings import settings_text, under
+from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.judgement import Judgement
-from symroof.claims.read.written_number import BOUND, read_written
+from symroof.claims.read.written_number import BOUND_WORD, read_written
 from symroof.claims.slips.explain import OTHER_COUNTS, explanations
-from symroof.claims.slips.explanation import Explanation, chance, spans, times
-from symroof.claims.slips.levels import simpler, with_round_params
+from symroof.claims.slips.explanation import SlipExplanation, agreeing_ranges, chance, factor_text
+from symroof.claims.slips.simplifications import simplified_settings, with_round_params
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import expand_detail
@@ -36,12 +36,12 @@ LIKE_A_SHARE = frozenset({"mac_vs_flop"})
 RIGHT = ("exact", "rounded")
 
 
-def counted_otherwise(slips: Sequence[Explanation]) -> bool:
+def counted_otherwise(slips: Sequence[SlipExplanation]) -> bool:
     """Whether the first explanation is another way to count and nothing else; of two slips at once, both have one text."""
     return bool(slips) and all(slip.named and slip.slip in OTHER_COUNTS for slip in slips if slip.text == slips[0].text)
 
 
-def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement:
+def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement:
     """A claim that misses its value, with the slips that lead to its value; a tolerance that the text states is no slip.
 
     Of a simplification and a slip that both explain it, the one counts that random errors agree with less often.
@@ -62,8 +62,8 @@ def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement
         needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
         slips = (*simple.slips, *(slip for slip in judgement.slips if slip.slip not in named))
         return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds at {needs}; as it stands {judgement.derived}")
-    if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND.match(judgement.claimed):
-        share = round_share(claim.given, judgement.tolerance, lambda changes: judge(under(claim, changes)).verdict in RIGHT)
+    if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND_WORD.match(judgement.claimed):
+        share = round_share(claim.given, judgement.tolerance, lambda changes: judge(with_settings(claim, changes)).verdict in RIGHT)
         if share:
             needs = settings_text(share)
             return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds with {needs}; as it stands {judgement.derived}")
@@ -71,15 +71,15 @@ def explained(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Judgement
 
 
 @dataclass(frozen=True)
-class Simplified:
+class SimplifiedCase:
     """Settings under which a claim holds, the share of random errors that would hold under such, and the slip that leaves the same out."""
 
     settings: dict[str, Any]
     chance: float
-    slips: tuple[Explanation, ...] = ()
+    slips: tuple[SlipExplanation, ...] = ()
 
 
-def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simplified | None:
+def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> SimplifiedCase | None:
     """The plainest simplification under which a wrong claim holds; None where its settings say how it counts, or chance would do as well.
 
     Where one comes close, the parameters as the model's name rounds them are tried beside it.
@@ -92,16 +92,16 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
         number = written.value
         if number is None or written.operator or written.low is not None or number <= 0:
             return None
-        tried = [(settings, judge(under(claim, settings))) for settings in simpler(claim)]
+        tried = [(settings, judge(with_settings(claim, settings))) for settings in simplified_settings(claim)]
         if not any(one.verdict in RIGHT for _, one in tried):
             near = [settings for settings, one in tried if one.verdict == "approximate"]
-            tried += [(rounder, judge(under(claim, rounder))) for settings in near for rounder in with_round_params(claim, settings)]
+            tried += [(rounder, judge(with_settings(claim, rounder))) for settings in near for rounder in with_round_params(claim, settings)]
         values = [one.value for _, one in tried if one.value is not None and one.value > 0 and one.value != true]
-        share = chance(float(number), float(true), spans(values, written))
+        share = chance(float(number), float(true), agreeing_ranges(values, written))
         first = next((settings for settings, one in tried if one.verdict in RIGHT), None)
         if first is None or share > SELDOM:
             return None
-        return Simplified(first, share, _left_out(claim, first, true, number, share, judge))
+        return SimplifiedCase(first, share, _left_out(claim, first, true, number, share, judge))
     except (InputError, ArithmeticError, ValueError):
         return None
 
@@ -110,15 +110,15 @@ LEFT_OUT = {"kv_ignored": ("kv_traffic", "reads of the cache left out"), "attent
 """Slips that a plainer count makes, the switch of each, and the words for it."""
 
 
-def _left_out(claim: ClaimSpec, settings: Mapping[str, Any], true: Fraction, claimed: Fraction, share: float, judge: Judge) -> tuple[Explanation, ...]:
+def _left_out(claim: ClaimSpec, settings: Mapping[str, Any], true: Fraction, claimed: Fraction, share: float, judge: Judge) -> tuple[SlipExplanation, ...]:
     """The slip that explains the most of what a simplification changes."""
     switched = expand_detail(settings.get("assume", {}))
     effects: list[tuple[Fraction, str, str]] = []
     for slip, (switch, text) in LEFT_OUT.items():
-        if switched.get(switch) == "off" and (value := judge(under(claim, {"assume": {switch: "off"}})).value):
+        if switched.get(switch) == "off" and (value := judge(with_settings(claim, {"assume": {switch: "off"}})).value):
             effects.append((max(value / true, true / value), slip, text))
     factor, slip, text = max(effects, default=(Fraction(1), "", ""))
-    return (Explanation(slip, True, claimed, share, f"{text}: {times(claimed / true)}"),) if factor > NOTABLE else ()
+    return (SlipExplanation(slip, True, claimed, share, f"{text}: {factor_text(claimed / true)}"),) if factor > NOTABLE else ()
 
 
 def round_share(settings: Mapping[str, Any], tolerance: Fraction | None, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Fraction] | None:

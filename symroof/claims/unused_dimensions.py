@@ -15,7 +15,7 @@ OF_LAYERS = frozenset({symbol.name for symbol in ARCHITECTURE} - DENSE | {"activ
 LAYERS = "layers: [{count: 61, attention: {kind: mla, …}, …}]"
 
 
-def check_used(claim: ClaimSpec, shared: Collection[str] = ()) -> None:
+def check_dimensions_used(claim: ClaimSpec, shared: Collection[str] = ()) -> None:
     """Check that a claim uses the dimensions it states; ``shared`` names are defaults of its file, which may stay unused.
 
     Raises:

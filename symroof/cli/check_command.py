@@ -119,6 +119,6 @@ def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
     made = copies(report, out, in_place)
     for copy in made:
         if copy.written:
-            write_atomic(copy.goal, copy.content)
-    reports = [corrections(copy) for copy in made if copy.written or copy.left]
+            write_atomic(copy.path, copy.content)
+    reports = [corrections(copy) for copy in made if copy.written or copy.uncorrected]
     say("\n".join(reports) or "nothing to correct", err=True)

@@ -83,24 +83,24 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
 
     from symroof.analysis.number_origins import origins
     from symroof.cases.quantity_result import plain_value
-    from symroof.claims.stated_number import reading
-    from symroof.claims.two_cases import by_chance, claimed, coincidental, number_side
+    from symroof.claims.case_comparison import chance_share, is_coincidence, parse_claim, split_number_side
+    from symroof.claims.stated_number import explain_number
     from symroof.report.waterfall_table import origins_text
 
-    name, text = number_side(claim) or ("", "")
+    name, text = split_number_side(claim) or ("", "")
     if not name or not text:
         raise click.BadParameter(f"{claim!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint="--explain")
     if len(sides) > 1:
         raise click.UsageError("--explain takes one study, or a case of the options")
-    printed, written = claimed(name, text, claim)
+    printed, written = parse_claim(name, text, claim)
     study = case(sides[0], options) if sides else study_from(None, options)
     made = origins(study, printed, written.agrees)
-    share = by_chance(made, written)
-    read = reading(study, printed, written)
+    share = chance_share(made, written)
+    read = explain_number(study, printed, written)
     by_choice = [entry for entry in made.explanations if entry.changes]
-    if coincidental(share):
+    if is_coincidence(share):
         made = replace(made, explanations=tuple(entry for entry in made.explanations if not entry.changes))
-    left_out = len(by_choice) if coincidental(share) else 0
+    left_out = len(by_choice) if is_coincidence(share) else 0
     if not as_json:
         say(origins_text(made, printed, text, share, read, left_out))
         return

@@ -3,7 +3,7 @@
 import click
 
 from symroof.cli.output import say
-from symroof.specs.kinds import FILE_KINDS
+from symroof.specs.file_kinds import FILE_KINDS
 
 
 @click.command("init")

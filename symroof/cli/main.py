@@ -92,9 +92,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
     """A usage error; an option of another tool comes with its equivalent here."""
-    from symroof.specs.other_tools import of_other_tools
+    from symroof.specs.other_tools import equivalent_of_option
 
-    if isinstance(error, click.NoSuchOption) and (ours := of_other_tools(error.option_name, arguments)):
+    if isinstance(error, click.NoSuchOption) and (ours := equivalent_of_option(error.option_name, arguments)):
         equivalent = " and ".join(map(repr, ours.split(", ")))
         error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {equivalent}?", error.ctx)
     shown = io.StringIO()

@@ -99,10 +99,10 @@ def _drawn(name: str, study: str | None, other: str | None, against: str | None,
         return picture(name, made), basis_lines(made.cases)
     if not second or (against and other):
         raise click.UsageError("a waterfall leads from one case to another: give the second with --against B")
-    from symroof.claims.two_cases import OWN
+    from symroof.claims.case_comparison import SYMROOF
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-    (way, *_), _ = ways((study or OWN, second), quantities.partition(",")[0], options, deciding=True)
+    (way, *_), _ = ways((study or SYMROOF, second), quantities.partition(",")[0], options, deciding=True)
     return waterfall_picture(way, study or "the case", second), ()
 
 

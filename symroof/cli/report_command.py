@@ -83,15 +83,15 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
         if "against" in (options["sections"] or ""):
             raise click.BadParameter("the section against needs --against B", param_hint="--sections")
         return None
-    from symroof.claims.two_cases import counted_by, is_preset, number_side, to_written, ways_between
+    from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset, waterfall_to_text, waterfalls
     from symroof.report.view import subject_of
 
-    if number := number_side(against):
+    if number := split_number_side(against):
         if not number[0]:
             raise click.BadParameter(f"a number is of one quantity: --against 'itl = {number[1][:40]}'", param_hint="--against")
-        return number[1], [to_written(made, *number)]
-    other = counted_by(against, made) if is_preset(against) else case(against, options)
-    return against, ways_between(subject_of(made), subject_of(other.decide()), COMPARED)
+        return number[1], [waterfall_to_text(made, *number)]
+    other = study_under_preset(against, made) if is_preset(against) else case(against, options)
+    return against, waterfalls(subject_of(made), subject_of(other.decide()), COMPARED)
 
 
 def _review(

@@ -3,7 +3,7 @@
 import click
 
 from symroof.cli.output import say_json
-from symroof.specs.kinds import FILE_KINDS
+from symroof.specs.file_kinds import FILE_KINDS
 
 REVIEW = "review"
 
@@ -17,6 +17,6 @@ def command(kind: str) -> None:
 
         say_json(review_schema(), indent=2)
         return
-    from symroof.specs.kinds import schema
+    from symroof.specs.file_kinds import schema
 
     say_json(schema(kind), indent=2)

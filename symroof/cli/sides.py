@@ -37,7 +37,7 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
     Raises:
         InputError: there is nothing of any quantity.
     """
-    from symroof.claims.two_cases import number_side, to_written
+    from symroof.claims.case_comparison import split_number_side, waterfall_to_text
 
     if len(sides) not in (2, 3):
         raise click.UsageError("give two sides: studies, cases in quotes, or presets (and a study for presets)")
@@ -45,7 +45,7 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
     if not names:
         raise click.BadParameter("names no quantity", param_hint="--quantities")
     first, second, *common = sides
-    numbers = [number_side(side) for side in sides]
+    numbers = [split_number_side(side) for side in sides]
     cases = [side for side, number in zip(sides, numbers, strict=True) if number is None]
 
     def study(side: str) -> Study:
@@ -58,7 +58,7 @@ def ways(sides: tuple[str, ...], quantities: str, options: dict[str, Any], *, de
         raise click.UsageError("one of the two sides is a case, whose choices are tried; the other may be a number")
     number = numbers[0] or numbers[1]
     assert number is not None
-    way = to_written(study(second if numbers[0] else first), _of_number(number[0], names, quantities), number[1])
+    way = waterfall_to_text(study(second if numbers[0] else first), _of_number(number[0], names, quantities), number[1])
     return [way.reversed() if numbers[0] else way], []
 
 
@@ -88,12 +88,12 @@ def _of_number(name: str, names: list[str], quantities: str) -> str:
 
 def of_side(side: str, options: dict[str, Any], others: tuple[str, ...]) -> Study:
     """One side under the options; a preset counts the first of the others that is a case, or the case of the options alone."""
-    from symroof.claims.two_cases import counted_by, is_preset, number_side
+    from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset
 
     if not is_preset(side):
         return case(side, options)
-    base = next((word for word in others if not is_preset(word) and number_side(word) is None), None)
-    return counted_by(side, case(base, options) if base else study_from(None, options))
+    base = next((word for word in others if not is_preset(word) and split_number_side(word) is None), None)
+    return study_under_preset(side, case(base, options) if base else study_from(None, options))
 
 
 def case(side: str, options: dict[str, Any]) -> Study:
@@ -102,13 +102,13 @@ def case(side: str, options: dict[str, Any]) -> Study:
     Raises:
         InputError: neither a study, nor a line, nor a preset.
     """
-    from symroof.claims.two_cases import is_file, there_is
+    from symroof.claims.case_comparison import is_file, require_study
 
     if (" " in side.strip() or side.startswith("-")) and not is_file(side):
         study = _of_line(side)
         study.select(line_selection(options))
         return study
-    there_is(side)
+    require_study(side)
     return study_from(side, options)
 
 

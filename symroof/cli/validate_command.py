@@ -4,7 +4,7 @@ import click
 
 from symroof.cli.options import family_option, json_option
 from symroof.cli.output import say, say_json
-from symroof.specs.kinds import FILE_KINDS
+from symroof.specs.file_kinds import FILE_KINDS
 
 
 @click.command("validate")
@@ -40,7 +40,7 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     from pathlib import Path
 
     from symroof.specs.fields import build
-    from symroof.specs.kinds import kind_of, spec_class
+    from symroof.specs.file_kinds import file_kind, spec_class
     from symroof.specs.model_files import holds_config, read_model
     from symroof.specs.strict_yaml import loads, read_text
     from symroof.specs.study_files import read_study
@@ -51,11 +51,11 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     text = read_text(file)
     note = file.lower().endswith((".md", ".markdown"))
     document = None if note else loads(text, file)
-    kind = kind or (kind_of(document) if document else "claims")
+    kind = kind or (file_kind(document) if document else "claims")
     if kind == "claims":
-        from symroof.claims.read.claim_files import read
+        from symroof.claims.read.claim_files import read_claims
 
-        read(text, file)
+        read_claims(text, file)
     else:
         document = document or loads(text, file)
         read_study(document) if kind == "study" else build(document, spec_class(kind))

@@ -15,10 +15,10 @@ from symroof.report.measured_entry import measured_entry
 from symroof.report.preset_entry import preset_entry
 from symroof.specs import catalogue
 from symroof.specs.fields import build
+from symroof.specs.file_kinds import file_kind, spec_class
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.kinds import kind_of, spec_class
 from symroof.specs.layer_order import runs
-from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
+from symroof.specs.layers import FeedForward, GroupedAttention, LayerBlock, LayerKind
 from symroof.specs.measured import MeasuredSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
@@ -84,7 +84,7 @@ SHOWN = ("models", "hardware", "presets", "measured", "theories")
 
 
 def _document(name: str) -> Document:
-    for kind in sorted(SHOWN, key=lambda kind: not catalogue.holds(kind, name)):  # an entry's own name before words of another's
+    for kind in sorted(SHOWN, key=lambda kind: not catalogue.has_entry(kind, name)):  # an entry's own name before words of another's
         try:
             return catalogue.find(kind, name)
         except InputError:
@@ -95,7 +95,7 @@ def _document(name: str) -> Document:
 
 
 def _from_document(document: Document) -> Entry:
-    kind = kind_of(document)
+    kind = file_kind(document)
     spec: Any = build(document, spec_class(kind))
     if isinstance(spec, HardwareSpec):
         return hardware_entry(spec)
@@ -193,7 +193,7 @@ def _mixers(kind: LayerKind) -> str:
     return " beside ".join([*texts, *([_widths(kind.mixer)] if kind.mixer else [])])
 
 
-def _attention(a: Block) -> str:
+def _attention(a: LayerBlock) -> str:
     if not isinstance(a, GroupedAttention):
         return _widths(a)
     reach = f", window {a.window:,}" if a.window else f", chunks of {a.chunk_size:,}" if a.chunk_size else ""
@@ -209,7 +209,7 @@ def _feed_forward(kind: LayerKind) -> str:
     return f"moe: {ffn.experts_per_token} of {ffn.n_experts} experts of {ffn.d_expert:,}{shared}"
 
 
-def _widths(block: Block) -> str:
+def _widths(block: LayerBlock) -> str:
     """Any other block, its widths by name."""
     widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
     return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]

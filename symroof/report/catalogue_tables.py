@@ -189,11 +189,11 @@ def theories() -> Rows:
 
 
 def precisions() -> Rows:
+    from symroof.specs.checkpoint_precisions import listed_precisions
     from symroof.specs.precision import BITS
-    from symroof.specs.stored import listed
 
     plain = [{"name": name, "bits": bits, "meaning": "every parameter or element at this width"} for name, bits in BITS.items()]
-    return [*plain, *({"name": name, "bits": float(bits), "meaning": meaning} for name, bits, meaning in listed())]
+    return [*plain, *({"name": name, "bits": float(bits), "meaning": meaning} for name, bits, meaning in listed_precisions())]
 
 
 def inputs() -> Rows:

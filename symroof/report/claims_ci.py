@@ -115,7 +115,7 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _result(claim: Checked, severity: str, index: int) -> dict[str, Any]:
     region: dict[str, int] = {"startLine": claim.line, "startColumn": claim.column}
-    if claim.figure and not claim.figure.last:
+    if claim.figure and not claim.figure.range_end:
         region |= {"endLine": claim.line, "endColumn": claim.column + len(claim.figure.digits)}
     path = PurePath(claim.file)
     uri = path.as_uri() if path.is_absolute() else quote(path.as_posix(), errors="replace")

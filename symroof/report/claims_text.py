@@ -13,7 +13,7 @@ from symroof.report.text_table import table, width
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
     from symroof.claims.corrected_copies import Copy
-    from symroof.claims.slips.explanation import Explanation
+    from symroof.claims.slips.explanation import SlipExplanation
 
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160
@@ -180,17 +180,17 @@ def times_of(text: str) -> str:
     return match[0] if match else ""
 
 
-def put_forward(claim: Checked) -> list[list[Explanation]]:
+def put_forward(claim: Checked) -> list[list[SlipExplanation]]:
     """The slips to print: those that are named, or else the best guesses; two that only explain the error together are one. JSON has all."""
     if claim.verdict == "conditional":
         return []  # not wrong: its reason says what it needs
-    by_text: dict[str, list[Explanation]] = {}
+    by_text: dict[str, list[SlipExplanation]] = {}
     for slip in [slip for slip in claim.slips if slip.named] or [slip for slip in claim.slips if slip.slip not in FITTED or slip.chance <= LIKELY]:
         by_text.setdefault(slip.text, []).append(slip)
     return list(by_text.values())[:MOST_SLIPS]
 
 
-def names(slips: Sequence[Explanation]) -> str:
+def names(slips: Sequence[SlipExplanation]) -> str:
     return " and ".join(slip.slip for slip in slips)
 
 
@@ -210,12 +210,12 @@ def _cut(line: str, most: int) -> str:
 def corrections(copy: Copy) -> str:
     """What became of each wrong number of a note: put right, or left and why."""
     count = len(copy.corrected)
-    count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.left)} left" if copy.left else "")
-    looks = [f"; look at {', '.join(look)}" if look else "" for look in copy.look]
+    count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.uncorrected)} left" if copy.uncorrected else "")
+    looks = [f"; look at {', '.join(look)}" if look else "" for look in copy.dependents]
     fates = [(claim, f"{claim.claimed} is now {claim.correction}{look}") for claim, look in zip(copy.corrected, looks, strict=True)]
-    fates += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.left]
+    fates += [(claim, f"{claim.claimed or claim.says or claim.id} stays: {why}") for claim, why in copy.uncorrected]
     rows = [f"  line {claim.line}: {count_text}" for claim, count_text in sorted(fates, key=lambda row: (row[0].line, row[0].column))]
-    return "\n".join(map(visible, [f"{f'wrote {copy.goal}' if copy.written else 'nothing written'}: {count_text}", *rows]))
+    return "\n".join(map(visible, [f"{f'wrote {copy.path}' if copy.written else 'nothing written'}: {count_text}", *rows]))
 
 
 def off(ratio: float | None) -> str:

@@ -4,7 +4,7 @@ from symroof.cases.quantity_result import Result
 from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.report.entry import Entry, Table
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
 from symroof.specs.preset import PresetSpec
 from symroof.theory.quantities import QUANTITIES
@@ -36,7 +36,7 @@ def preset_entry(spec: PresetSpec) -> Entry:
 
 def _setting(name: str, value: Setting) -> str:
     """A value of a preset as people write it."""
-    if isinstance(value, Span):
+    if isinstance(value, ValueRange):
         return value.text
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
     return Result(symbol, value.value).plain(6) if isinstance(value, Num) and symbol else text(value)

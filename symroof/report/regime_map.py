@@ -20,7 +20,7 @@ from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 
@@ -97,7 +97,7 @@ def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
         for name, value in subject.given.items():
             if name in LENGTHS:
                 del inputs[name]
-            elif not isinstance(value.setting, (Num, Span)) and not LENGTHS.isdisjoint(case.leads_to(name)):
+            elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(case.leads_to(name)):
                 with suppress(NoValue):  # what has none here has none there
                     inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
         subject.memo.at_context[context] = subject.with_changes(given=inputs)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from symroof.analysis.number_origins import Origins
     from symroof.analysis.waterfall import Waterfall
-    from symroof.claims.stated_number import Reading
+    from symroof.claims.stated_number import NumberExplanation
 
 
 def terminal(way: Waterfall, start: str, end: str) -> str:
@@ -38,7 +38,7 @@ def markdown(way: Waterfall, start: str, end: str) -> str:
     return "\n\n".join([*lines, *way.notes()])
 
 
-def origins_text(made: Origins, name: str, claimed: str, share: float | None, read: Reading, left_out: int) -> str:
+def origins_text(made: Origins, name: str, claimed: str, share: float | None, read: NumberExplanation, left_out: int) -> str:
     """What gives a number, a line each: its share of the roof, slips, presets and choices; then how many random numbers these would meet.
 
     Args:

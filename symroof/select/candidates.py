@@ -15,7 +15,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import ROLES, Request, request_of
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.catalogue import entries
-from symroof.specs.other_tools import equivalent
+from symroof.specs.other_tools import equivalent_of_name
 from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import name_in
@@ -63,7 +63,7 @@ def _name(key: Any, own: Declarations) -> str:
     text = str(name_in(key))
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
-        hint = "did you mean 'hardware'?" if equivalent(name) == "--hardware" else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
+        hint = "did you mean 'hardware'?" if equivalent_of_name(name) == "--hardware" else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
         raise InputError(Problem(ORIGIN, f"no such name {text[:40]!r} to choose among", hint=hint))
     return name
 

@@ -1,15 +1,20 @@
-"""Where specs lie and how a name finds one: the shipped catalogue, or a path."""
+"""Where specs are stored and how a name finds one: the shipped catalogue, or a path.
 
+A model's name on the hub leads to the model that it is a fine-tuned or quantized version of; the name of a part, as a vendor or a driver
+prints it, to the one part whose entry has every word of it.
+"""
+
+import difflib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from symroof.errors import InputError, Problem, nearest
 from symroof.resources import data_folder
-from symroof.specs.names import Entry, Named, model_named, near_models, parts_named
 from symroof.specs.strict_yaml import Document, load
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
@@ -25,9 +30,153 @@ SINGULAR = {
     "engines": "engine",
 }
 
+HUB = "https://huggingface.co/"
+TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo", "bf16", "fp16"])
+"""Words of a name that change no dimension: how a model was trained last, which library or plain format its files are for."""
+
+STORED_AS = {
+    "fp8": "fp8", "dynamic": "fp8", "awq": "awq", "gptq": "gptq", "int4": "w4a16", "w4a16": "w4a16", "w8a8": "w8a8", "w8a16": "w8a16", "int8": "int8",
+    "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4", "4bit": "nf4", "8bit": "int8", "gguf": "q4_k_m", "quantized": "",
+}  # fmt: skip
+"""Words that say how a checkpoint is stored, each with the precision that stands for it; empty where the word alone says too little."""
+
+VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
+MOST_NEAR = 3
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """One catalogue entry before validation: what a listing needs."""
+
+    name: str
+    title: str
+    aliases: tuple[str, ...]
+    path: Path
+    document: Document
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model of the catalogue behind a name.
+
+    Attributes:
+        name: its name or alias.
+        stored: the precision that the name speaks of, and the word it says so with; empty where it speaks of none.
+        version: what of the name the catalogue does not tell apart.
+    """
+
+    name: str
+    stored: str = ""
+    stored_word: str = ""
+    version: str = ""
+
+    def remark(self, precision_chosen: bool = False) -> str:
+        """What the name speaks of that is not taken from it."""
+        says = []
+        if self.stored and not precision_chosen:
+            says.append(f"its name says {self.stored_word}: --weights {self.stored} takes the weights as such a checkpoint stores them")
+        if self.version:
+            says.append(f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs")
+        return "; ".join(says)
+
+
+def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel | None:
+    """The model of the catalogue behind a name of the hub, with or without its organisation."""
+    for entry in shipped.values():
+        if _address(entry) == name.lower():
+            return NamedModel(entry.name)
+    words, word = _words(name)
+    known = {"-".join(_words(spelling)[0]): leads_to for spelling, leads_to in _spellings(shipped)}
+    left_out: list[str] = []
+    while words:
+        for spelled in (words, words[1:] if words[0] == "meta" else words):
+            if match := known.get("-".join(spelled)):
+                return NamedModel(match, STORED_AS.get(word, ""), word, "-".join(left_out))
+        if not VERSION.fullmatch(words[-1]):
+            return None
+        left_out.insert(0, words.pop())
+    return None
+
+
+def _spellings(shipped: Mapping[str, CatalogueEntry]) -> Iterator[tuple[str, str]]:
+    """Every spelling of every entry with the name it leads to; where two are alike the later wins, and names are the last."""
+    for entry in shipped.values():
+        if address := _address(entry):
+            yield address, entry.name
+    for entry in shipped.values():
+        yield from ((alias, alias) for alias in entry.aliases)
+    for entry in shipped.values():
+        yield entry.name, entry.name
+
+
+def _address(entry: CatalogueEntry) -> str:
+    """The name on the hub that an entry was read from; empty where it was read elsewhere."""
+    data: Any = entry.document.data
+    address = str((data.get("source") or {}).get("address", "")).lower().rstrip("/")
+    return address.removeprefix(HUB) if address.startswith(HUB) else ""
+
+
+def _words(name: str) -> tuple[list[str], str]:
+    """The words that tell one model from another, and the one that says how it is stored."""
+    words = re.split(r"[-_ ]+", name.rpartition("/")[2].lower().replace("quantized.", "quantized-"))
+    stored = [word for word in words[1:] if word in STORED_AS]
+    telling = [word for i, word in enumerate(words) if not i or (word not in TUNED and word not in STORED_AS)]
+    named = [word for word in stored if STORED_AS[word]]
+    return telling, next((word for word in named if word not in ("int4", "int8", "dynamic", "4bit", "8bit")), named[0] if named else "")
+
+
+def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
+    """The models of the catalogue whose names are nearest."""
+    own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
+    spellings = {"-".join(_words(spelling)[0]): own.get(leads_to, leads_to) for spelling, leads_to in _spellings(shipped)}
+    near = difflib.get_close_matches("-".join(_words(name)[0]), spellings, n=3 * MOST_NEAR, cutoff=0.6)
+    return list(dict.fromkeys(spellings[spelling] for spelling in near))[:MOST_NEAR]
+
+
+VENDORS = frozenset(["nvidia", "amd", "intel", "google", "apple", "cloud", "tesla", "instinct", "geforce", "radeon", "gpu", "graphics", "accelerator", "oam"])
+"""Words that tell no part from another."""
+
+
+def match_parts(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
+    """The parts that a name may mean, the only one where it means one.
+
+    A part matches whose name, alias or title is the same but for case, spaces and punctuation; or else every part that has all
+    of the words: of its names, its title, its memory. Among these, one that is called by some of the words alone wins:
+    ``H100 80GB`` is what ``h100`` is.
+    """
+    words = _part_words(name)
+    squeezed = "".join(words)
+    if not squeezed:
+        return []
+    same = [entry.name for entry in shipped.values() if squeezed in {"".join(_part_words(spelling)) for spelling in (*_called(entry), entry.title)}]
+    if len(same) == 1:
+        return same
+    having = [entry for entry in shipped.values() if set(words) <= _all_words(entry)]
+    called = [entry for entry in having if any(set(_part_words(spelling)) <= set(words) for spelling in _called(entry))]
+    return [entry.name for entry in (called if len(called) == 1 else having)]
+
+
+def _called(entry: CatalogueEntry) -> tuple[str, ...]:
+    return (entry.name, *entry.aliases)
+
+
+def _part_words(text: str) -> list[str]:
+    """The words of a part's name, ``80 GB`` as one, without its vendor's."""
+    joined = re.sub(r"(\d+)[\s_-]*(gi?b)\b", r"\1\2", text.lower())
+    return [word for word in re.findall(r"[a-z0-9]+", joined) if word not in VENDORS]
+
+
+def _all_words(entry: CatalogueEntry) -> set[str]:
+    data: Any = entry.document.data
+    memory = (data.get("memory") or {}).get("kind", "")
+    return {word for text in (*_called(entry), entry.title, str(memory)) for word in _part_words(text)}
+
+
+# -------------------------------------------------------------------------------------------------------- finding an entry
+
 
 @lru_cache(maxsize=8)
-def entries(kind: str) -> dict[str, Entry]:
+def entries(kind: str) -> dict[str, CatalogueEntry]:
     """Every shipped entry of a kind by name, sorted."""
     shipped = {}
     for path in sorted(data_folder("specs").joinpath(kind).glob("*.yaml")):
@@ -35,7 +184,7 @@ def entries(kind: str) -> dict[str, Entry]:
             continue
         document = load(path)
         data: Any = document.data if isinstance(document.data, dict) else {}
-        shipped[path.stem] = Entry(path.stem, str(data.get("title", path.stem)), tuple(map(str, data.get("aliases") or ())), path, document)
+        shipped[path.stem] = CatalogueEntry(path.stem, str(data.get("title", path.stem)), tuple(map(str, data.get("aliases") or ())), path, document)
     return shipped
 
 
@@ -54,18 +203,18 @@ def is_path(name: str, base: Path | None = None) -> bool:
     return written and (not ON_HUB.fullmatch(name) or os.path.exists(name) or (base is not None and os.path.exists(base / name)))
 
 
-def holds(kind: str, name: str) -> bool:
+def has_entry(kind: str, name: str) -> bool:
     """Whether the catalogue has an entry by a name or an alias."""
     lower = name.lower()
     return _file_of(kind, lower) is not None or any(lower in entry.aliases for entry in entries(kind).values())
 
 
-def named_model(name: str) -> Named | None:
+def model_by_hub_name(name: str) -> NamedModel | None:
     """The model of the catalogue that a name of the hub means; None for a name or an alias, which is the model itself."""
-    return None if holds("models", name) or not PRINTED.fullmatch(name) else model_named(name[:LONGEST], entries("models"))
+    return None if has_entry("models", name) or not PRINTED_NAME.fullmatch(name) else match_model(name[:LONGEST_NAME], entries("models"))
 
 
-def located(name: str, base: Path | None) -> str | Path:
+def resolve_path(name: str, base: Path | None) -> str | Path:
     """Where a path leads that a file names: beside that file, or else from the working directory."""
     beside = base / name if base else None
     return beside if beside and os.path.isfile(beside) else name
@@ -78,7 +227,7 @@ def find(kind: str, name: str, base: Path | None = None) -> Document:
         InputError: no such entry, with the nearest name.
     """
     if is_path(name, base):
-        return load(located(name, base))
+        return load(resolve_path(name, base))
     lower = name.lower()
     if (file := _file_of(kind, lower)) is not None:
         return load(file)
@@ -98,22 +247,22 @@ def _file_of(kind: str, name: str) -> Path | None:
     return file if NAME.fullmatch(name) and name != BUILT_IN and file.is_file() else None
 
 
-LONGEST = 200
-PRINTED = re.compile(r"[A-Za-z0-9](?:[\w ,./()-]*[\w)])?")
+LONGEST_NAME = 200
+PRINTED_NAME = re.compile(r"[A-Za-z0-9](?:[\w ,./()-]*[\w)])?")
 """What may be a name as a vendor, a driver or the hub prints it."""
 
 
-def _model(name: str, shipped: Mapping[str, Entry]) -> list[str]:
-    match = model_named(name, shipped)
+def _matching_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
+    match = match_model(name, shipped)
     return [match.name] if match else []
 
 
-OTHERWISE: dict[str, Callable[[str, Mapping[str, Entry]], list[str]]] = {"models": _model, "hardware": parts_named}
+MATCHERS: dict[str, Callable[[str, Mapping[str, CatalogueEntry]], list[str]]] = {"models": _matching_model, "hardware": match_parts}
 
 
 def entries_matching(kind: str, name: str) -> list[str]:
     """The entries that a name may mean which is neither a name nor an alias: none, one, or several that it does not tell apart."""
-    return OTHERWISE[kind](name[:LONGEST], entries(kind)) if kind in OTHERWISE and PRINTED.fullmatch(name) else []
+    return MATCHERS[kind](name[:LONGEST_NAME], entries(kind)) if kind in MATCHERS and PRINTED_NAME.fullmatch(name) else []
 
 
 def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
@@ -124,13 +273,13 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
             shown, "is the name of several parts", hint=f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else f"`symroof list {kind}`"
         )
     if kind == "models" and "/" in name:
-        return Problem(shown, "no such model in the catalogue, nor a path here", hint=near_or_file(name))
+        return Problem(shown, "no such model in the catalogue, nor a path here", hint=hint_for_hub_name(name))
     if "," in name:
         return Problem(
             shown, "expected a single name", hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
         )
     known = [alias for entry in shipped.values() for alias in (entry.name, *entry.aliases)]
-    near_one = nearest(name.lower()[:LONGEST], known)
+    near_one = nearest(name.lower()[:LONGEST_NAME], known)
     plain = "names have letters, digits, '.', '_' and '-'" if not re.fullmatch(r"[\w .()/-]*", name) else ""
     return Problem(
         shown, f"no such {what} in the catalogue", hint=near_one or plain or f"`symroof list {kind}` shows the catalogue; a path to a spec file works too"
@@ -140,7 +289,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
 MOST_MATCHES = 12
 
 
-def near_or_file(name: str) -> str:
+def hint_for_hub_name(name: str) -> str:
     """The hint for a name on the hub that the catalogue does not have."""
-    near = " or ".join(map(repr, near_models(name[:LONGEST], entries("models"))))
+    near = " or ".join(map(repr, nearest_models(name[:LONGEST_NAME], entries("models"))))
     return f"{f'did you mean {near}? Or give' if near else 'give'} its config.json: --model PATH/config.json"

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
 from symroof.specs.declared_entries import titled
-from symroof.specs.fields import Faults, Source, Spec
+from symroof.specs.fields import Fault, Faults, Source, Spec, raise_faults
 
 FORMS = {
     "quantity": "a value, a row of values, or a formula of a quantity",
@@ -131,11 +131,10 @@ class ClaimsSpec(Spec):
         if len(self.claims) > MOST_CLAIMS:
             raise Faults([(("claims",), f"has {len(self.claims):,} claims; at most {MOST_CLAIMS:,} are read from one file")])
         seen: dict[str, int] = {}
-        faults: list[tuple[tuple[str | int, ...], str]] = []
+        faults: list[Fault] = []
         for i, claim in enumerate(self.claims):
             if claim.id in seen:
                 faults.append((("claims", i, "id"), f"{claim.id} is the id of claim {seen[claim.id] + 1} too"))
             seen.setdefault(claim.id, i)
-        if faults:
-            raise Faults(faults)
+        raise_faults(faults)
         return self

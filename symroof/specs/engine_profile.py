@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from symroof.errors import nearest
 from symroof.formula.tree import Tree
 from symroof.specs import catalogue
-from symroof.specs.engines import EngineClass, engine_class
+from symroof.specs.efficiencies import EngineClass, engine_class
 from symroof.specs.fields import NAME, Faults, Source, Spec, amount, build
 from symroof.specs.input_values import setting, symbol_of
 from symroof.theory.switches import SWITCHES
@@ -221,7 +221,7 @@ def chosen_engine(name: str) -> tuple[str, str]:
     (('vllm@0.11', ''), ('', 'eager'), ('ideal', 'eager'))
     """
     base, _ = named_version(name[:200])
-    if catalogue.holds("engines", base):
+    if catalogue.has_entry("engines", base):
         return engine_profile(name[:200]).label, ""
     kind = engine_class(name)
     return ("" if base in get_args(EngineClass) else IDEAL), kind

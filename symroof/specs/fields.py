@@ -1,6 +1,7 @@
 """Types of spec fields: quantities with a checked dimension, ranges, names, and the bridge from pydantic to places in files."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
@@ -8,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
 
 from symroof.errors import InputError, Problem, nearest, split_hint
-from symroof.specs.strict_yaml import Document
+from symroof.specs.strict_yaml import Document, Location
 from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, significant, strict, with_usual_unit
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"
@@ -20,16 +21,41 @@ class Spec(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True, defer_build=True)
 
 
-class Faults(ValueError):
-    """Several things wrong inside one field: pairs of (place below the field, message)."""
+Fault = tuple[Location, str]
+"""A place below a field, and what is wrong there."""
 
-    def __init__(self, items: list[tuple[tuple[str | int, ...], str]]) -> None:
+
+class Faults(ValueError):
+    """Several things wrong inside one field."""
+
+    def __init__(self, items: Sequence[Fault]) -> None:
         self.items = items
         super().__init__("; ".join(f"{'.'.join(map(str, place))}: {message}" for place, message in items))
 
 
+def raise_faults(faults: Sequence[Fault]) -> None:
+    """Raise all faults of a field at once; nothing without any."""
+    if faults:
+        raise Faults(faults)
+
+
+def first_error(error: ValidationError) -> tuple[str, str]:
+    """The first field that pydantic refuses, as a dotted path, and why."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(map(str, first["loc"])), first["msg"]
+
+
+def spec_name(title: str) -> str:
+    """A title as the name of a spec: lower case, and nothing but letters, digits, dots, underscores and dashes.
+
+    >>> spec_name("Llama 3 (8B)")
+    'llama-3-8b'
+    """
+    return re.sub(r"[^a-z0-9._-]+", "-", title.lower()).strip("-._")[:64] or "model"
+
+
 @dataclass(frozen=True)
-class Span:
+class ValueRange:
     """A range ``low..high`` as written, in base units; ``expected`` is where in it evidence expects the value, the middle where nothing says."""
 
     low: Fraction
@@ -104,7 +130,7 @@ def _positive(read: Quantity) -> Quantity:
     return read
 
 
-def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> Span:
+def parse_range(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> ValueRange:
     """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit, which may stand once, ``1..2 ms``.
 
     Raises:
@@ -120,7 +146,7 @@ def parse_span(text: str, unit: str, written_in: str | None = None, bare: bool =
         head, last = second.removesuffix(unit_text).strip(), first.strip()
         turned = f"{head}..{last} {unit_text}".strip() if last[-1:].isdigit() else f"{second.strip()}..{last}"
         raise ValueError(f"the range {text!r} runs backwards; write {turned}")
-    return Span(low.value, high.value, text)
+    return ValueRange(low.value, high.value, text)
 
 
 def _whole(value: object) -> int:

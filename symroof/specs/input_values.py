@@ -7,14 +7,14 @@ from fractions import Fraction
 from symroof.errors import nearest
 from symroof.formula.from_sympy import is_sympy
 from symroof.formula.tree import Compare, Largest, Num, Tree, names
-from symroof.specs.fields import Faults, Span, in_unit, parse_span
-from symroof.specs.other_tools import equivalent
+from symroof.specs.fields import Fault, ValueRange, in_unit, parse_range, raise_faults
+from symroof.specs.other_tools import equivalent_of_name
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, canonical
 from symroof.units import strict
 
-Setting = Tree | Span
+Setting = Tree | ValueRange
 """A value for a name: a number or formula as a tree, or a range."""
 
 MOST_VALUES = 64
@@ -26,7 +26,7 @@ def name_hint(name: str, known: Iterable[str]) -> str:
     >>> name_hint("dtype", ["kv", "weights"])
     "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own"
     """
-    return "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own" if "--weights" in equivalent(name) else nearest(name, known)
+    return "did you mean 'weights', 'kv' or 'activations'? each has a precision of its own" if "--weights" in equivalent_of_name(name) else nearest(name, known)
 
 
 def symbol_of(name: str, own: Declarations = NONE) -> Symbol:
@@ -64,14 +64,14 @@ def setting(name: str, value: object, formulas: bool = True, bare: bool = False,
     """
     symbol = symbol_of(name, own)
     if isinstance(value, str) and ".." in value:
-        span = parse_span(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
+        span = parse_range(value, symbol.unit, symbol.written_in, not needs_unit(symbol))
         return in_domain(symbol, span if span.low < span.high else Num(span.low, symbol.dimension))
     if is_sympy(value):
         from symroof.theory.sympy_input import read_expression
 
         tree = read_expression(value, symbol.name, own)
         if not isinstance(tree, Num):
-            return _checked(symbol, tree, own)
+            return _checked_formula(symbol, tree, own)
         value = tree.value
     try:
         read = in_unit(value, symbol.unit, symbol.written_in, not needs_unit(symbol) or (bare and not isinstance(value, str)))
@@ -93,7 +93,7 @@ def in_range(value: Fraction) -> bool:
 
 
 def in_domain(symbol: Symbol, value: Setting) -> Setting:
-    low, high = (value.low, value.high) if isinstance(value, Span) else (value.value, value.value)  # type: ignore[union-attr]
+    low, high = (value.low, value.high) if isinstance(value, ValueRange) else (value.value, value.value)  # type: ignore[union-attr]
     if any(end and not in_range(end) for end in (low, high)):
         raise ValueError("is beyond the numbers that a float holds")
     from_zero = symbol.may_vanish or isinstance(symbol, Quantity)
@@ -124,7 +124,7 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
             if " " in text.strip() and not re.search(r"[\\{$]", text)
             else ValueError(f"cannot be read as a quantity or a formula: {error}")
         ) from None
-    return _checked(symbol, tree, own)
+    return _checked_formula(symbol, tree, own)
 
 
 def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
@@ -141,10 +141,10 @@ def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
         tree = resolved(substitute(read_formula(text, tuple(parts)), dict(parts)))
     except FormulaError as error:
         raise ValueError(f"cannot be read as a formula: {error}") from None
-    return _checked(symbol, tree, NONE)
+    return _checked_formula(symbol, tree, NONE)
 
 
-def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
+def _checked_formula(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     """A formula over known names, of the quantity's dimension."""
     from symroof.formula import dimension
 
@@ -159,10 +159,10 @@ def _checked(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
     return tree
 
 
-def of_device(name: str) -> tuple[str, str] | None:
+def device_input(name: str) -> tuple[str, str] | None:
     """The device and the input of a name that is an input of one device; None of any other name.
 
-    >>> of_device("h100-sxm.price"), of_device("price"), of_device("n_heads.local")
+    >>> device_input("h100-sxm.price"), device_input("price"), device_input("n_heads.local")
     (('h100-sxm', 'price'), None, None)
     """
     device, _, own = name.rpartition(".")
@@ -174,13 +174,13 @@ def of_device(name: str) -> tuple[str, str] | None:
     return None if device.partition(".")[0] in known else (device, canonical(own))
 
 
-def setting_of_device(name: str, value: object, bare: bool = False) -> Setting:
+def device_setting(name: str, value: object, bare: bool = False) -> Setting:
     """The one value of an input of one device, such as ``h100-sxm.price``.
 
     Raises:
         ValueError: several values, wrong dimension, a formula.
     """
-    _, own = of_device(name) or ("", name)
+    _, own = device_input(name) or ("", name)
     if isinstance(value, (list, tuple)):
         raise ValueError(f"has {len(value)} values; write one: a list of values is of all devices")
     return setting(own, value, formulas=False, bare=bare)
@@ -192,12 +192,11 @@ def settings(name: str, value: object, formulas: bool = True, bare: bool = False
     if not values or len(values) > MOST_VALUES:
         raise ValueError(f"a list has 1 to {MOST_VALUES} values")
     read: list[Setting] = []
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     for i, item in enumerate(values):
         try:
             read.append(setting(name, item, formulas, bare, own))
         except ValueError as error:
             faults.append(((i,) if isinstance(value, (list, tuple)) else (), str(error)))
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     return tuple(read)

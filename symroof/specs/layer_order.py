@@ -6,28 +6,27 @@ from itertools import cycle, groupby, islice
 from typing import Any, TypeVar
 
 from symroof.errors import nearest
+from symroof.specs.fields import Fault
 
 T = TypeVar("T")
 
 MOST_LAYERS = 10_000
 """Layers of one model: each has its place in the order, and no model comes near."""
 
-Fault = tuple[tuple[str | int, ...], str]
 
-
-def repeated(pattern: Sequence[T], length: int) -> tuple[T, ...]:
+def repeat_to_length(pattern: Sequence[T], length: int) -> tuple[T, ...]:
     """A pattern again and again, cut off at a length.
 
-    >>> repeated(["local", "local", "global"], 5)
+    >>> repeat_to_length(["local", "local", "global"], 5)
     ('local', 'local', 'global', 'local', 'local')
     """
     return tuple(islice(cycle(pattern), length))
 
 
-def as_listed(counts: Mapping[str, int]) -> tuple[str, ...]:
+def in_listed_order(counts: Mapping[str, int]) -> tuple[str, ...]:
     """All layers of the first kind, then all of the second.
 
-    >>> as_listed({"dense": 1, "moe": 2})
+    >>> in_listed_order({"dense": 1, "moe": 2})
     ('dense', 'moe', 'moe')
     """
     return tuple(Counter(counts).elements())
@@ -60,10 +59,10 @@ def runs(sequence: Sequence[T]) -> list[tuple[T, int]]:
     return [(label, len(list(group))) for label, group in groupby(sequence)]
 
 
-def collected(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int]]:
+def distinct_layers(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[int]]:
     """Equal layers as one kind with their number, in order of first appearance; and for each layer which of the kinds it is.
 
-    >>> collected([{"ffn": "moe"}, {"ffn": "dense"}, {"ffn": "moe"}])
+    >>> distinct_layers([{"ffn": "moe"}, {"ffn": "dense"}, {"ffn": "moe"}])
     ([{'count': 2, 'ffn': 'moe'}, {'count': 1, 'ffn': 'dense'}], [0, 1, 0])
     """
     kinds: list[dict[str, Any]] = []
@@ -78,7 +77,7 @@ def collected(layers: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], l
     return kinds, order
 
 
-def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
+def order_faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
     """What keeps a pattern from being the order of a model's layers, at its place in the spec."""
     n_layers = sum(counts.values())
     if n_layers > MOST_LAYERS:
@@ -88,7 +87,7 @@ def faults(order: Sequence[str], counts: Mapping[str, int]) -> list[Fault]:
         return unknown
     if len(order) > n_layers:
         return [(("order",), f"has {len(order):,} entries for {n_layers:,} layers")]
-    made = Counter(repeated(order, n_layers))
+    made = Counter(repeat_to_length(order, n_layers))
     wrong = [f"{made[label]:,} {label} instead of {count:,}" for label, count in counts.items() if made[label] != count]
     return [(("order",), f"repeated over {n_layers:,} layers makes {', '.join(wrong)}")] if wrong else []
 

@@ -13,7 +13,7 @@ from symroof.theory.architecture import Layer
 GATED_MATRICES, PLAIN_MATRICES = 3, 2
 
 
-class Block(Spec):
+class LayerBlock(Spec):
     """A part of a layer: the widths it gives to symbols, the traits it gives to the layer."""
 
     def widths(self) -> dict[str, int]:
@@ -25,7 +25,7 @@ class Block(Spec):
         return frozenset(name for name, value in self if value is True)
 
 
-class GroupedAttention(Block):
+class GroupedAttention(LayerBlock):
     """Grouped-query attention; multi-head has as many KV heads as heads, multi-query has one."""
 
     kind: Literal["gqa", "chunked"] = "gqa"
@@ -64,7 +64,7 @@ class GroupedAttention(Block):
         return "window" if self.window else "chunk" if self.chunk_size else None
 
 
-class LatentAttention(Block):
+class LatentAttention(LayerBlock):
     """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once."""
 
     kind: Literal["mla"]
@@ -86,13 +86,13 @@ class LatentAttention(Block):
         return "window" if self.window else None
 
 
-class NoAttention(Block):
+class NoAttention(LayerBlock):
     kind: Literal["none"]
 
     reach: Literal[None] = None
 
 
-class Recurrence(Block):
+class Recurrence(LayerBlock):
     """A mixer with a projection into it and one out of it; what stands beside it may have biases of its own."""
 
     in_bias: bool = False
@@ -128,7 +128,7 @@ class Mamba2(Recurrence):
     mixer_norm: bool = True
 
 
-class LinearAttention(Block):
+class LinearAttention(LayerBlock):
     """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution."""
 
     kind: Literal["linear", "gated_delta"]
@@ -153,7 +153,7 @@ class ShortConvolution(Recurrence):
     conv_bias: bool = False
 
 
-class FeedForward(Block):
+class FeedForward(LayerBlock):
     """Gated (three matrices), plain (two), or none."""
 
     kind: Literal["gated", "plain", "none"] = "gated"
@@ -177,7 +177,7 @@ class FeedForward(Block):
         return frozenset(name for name, held in on.items() if held)
 
 
-class Experts(Block):
+class Experts(LayerBlock):
     """A mixture of experts: ``experts_per_token`` of ``n_experts``, and shared ones that every token sees."""
 
     kind: Literal["moe"]
@@ -245,7 +245,7 @@ class LayerKind(Spec):
         return fields
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[LayerBlock, ...]:
         return tuple(block for block in (self.attention, self.mixer, self.ffn) if block is not None)
 
     def widths(self) -> dict[str, int]:

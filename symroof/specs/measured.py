@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from symroof.specs.engines import EngineClass, engine_class
-from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
+from symroof.specs.checkpoint_precisions import precision_name, precision_width
+from symroof.specs.efficiencies import EngineClass, engine_class
+from symroof.specs.fields import NAME, Fault, Faults, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.model import ModelSpec
-from symroof.specs.stored import precision_name, precision_width
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 
 METRICS = {
@@ -53,7 +53,7 @@ Precision = Annotated[str, BeforeValidator(_precision), WithJsonSchema({"type": 
 Class = Annotated[str, BeforeValidator(_engine_class), WithJsonSchema({"enum": list(get_args(EngineClass))})]
 
 
-class Row(Spec):
+class MeasuredRow(Spec):
     """What every measurement has: the engine, the device as the source names it, the value, and its place in the source."""
 
     engine: str
@@ -63,7 +63,7 @@ class Row(Spec):
     note: str | None = None
 
 
-class Measurement(Row):
+class Measurement(MeasuredRow):
     """A static batch that was served alone: no queue, no padding, all requests alike.
 
     ``model`` and ``device`` are the source's words, ``spec`` and ``hardware`` the entries of the catalogue that they are, where it has them;
@@ -88,7 +88,7 @@ class Measurement(Row):
 
     @model_validator(mode="after")
     def _complete(self) -> Measurement:
-        faults: list[tuple[tuple[str | int, ...], str]] = []
+        faults: list[Fault] = []
         if strict(self.value.dimension) != strict(parse_unit(METRICS[self.metric]).dimension):
             faults.append((("value",), f"{self.metric} is in {METRICS[self.metric]}"))
         if self.metric in NEEDS_OUTPUT and self.output is None:
@@ -100,8 +100,7 @@ class Measurement(Row):
                 engine_class(self.engine)
             except ValueError as error:
                 faults.append((("engine",), str(error)))
-        if faults:
-            raise Faults(faults)
+        raise_faults(faults)
         return self
 
     @property
@@ -129,7 +128,7 @@ class Measurement(Row):
         return value
 
 
-class ServedRate(Row):
+class ServedRate(MeasuredRow):
     """Output tokens per second of all devices of a server under load: requests come as fast as they are served, prefills included.
 
     ``prompt`` and ``output`` are mean lengths. Degrees that the source does not name are left out: any layout may stand behind the figure.
@@ -152,17 +151,16 @@ class ServedRate(Row):
 
     @model_validator(mode="after")
     def _complete(self) -> ServedRate:
-        faults: list[tuple[tuple[str | int, ...], str]] = []
+        faults: list[Fault] = []
         if strict(self.value.dimension) != strict(parse_unit("token/s").dimension):
             faults.append((("value",), "a rate of output tokens is in token/s"))
         if self.devices % ((self.tp or 1) * (self.pp or 1) * (self.attention_dp or 1)):
             faults.append((("devices",), "must be a whole number of instances of tp x attention_dp x pp devices"))
-        if faults:
-            raise Faults(faults)
+        raise_faults(faults)
         return self
 
 
-class Ceiling(Row):
+class Ceiling(MeasuredRow):
     """What one kernel or one link reached alone: a rate of arithmetic or of bytes, or the time of one call."""
 
     op: str

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from symroof.specs.fields import NAME, Faults, Source, Spec, Whole, amount
-from symroof.specs.layer_order import as_listed, faults, repeated, shortest_pattern
+from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
+from symroof.specs.layer_order import in_listed_order, order_faults, repeat_to_length, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind
 from symroof.specs.quantization import Matrix, Quantization, matrices
 from symroof.theory.architecture import GENERIC, Architecture
@@ -95,8 +95,7 @@ class ModelSpec(Spec):
         labels = [kind.label for kind in self.layers if kind.label]
         if len(set(labels)) != len(labels):
             raise ValueError("two kinds of layer have the same label")
-        if wrong := faults(self.order, self._counts()):
-            raise Faults(wrong)
+        raise_faults(order_faults(self.order, self._counts()))
         return self
 
     def cautions(self) -> list[str]:
@@ -129,7 +128,7 @@ class ModelSpec(Spec):
         """A label for each kind of layer: its own, or one that tells it apart."""
         labels: dict[str, None] = {}
         numbered: dict[str, Iterator[str]] = {}
-        for kind, telling in zip(self.layers, _telling(self.layers), strict=True):
+        for kind, telling in zip(self.layers, _distinguishing_labels(self.layers), strict=True):
             label = kind.label or telling
             more = numbered.setdefault(label, map(f"{label}{{}}".format, itertools.count(2)))
             labels[label if label not in labels else next(name for name in more if name not in labels)] = None
@@ -143,7 +142,7 @@ class ModelSpec(Spec):
         counts = self._counts()
         if len(counts) < 2:
             return ()
-        return repeated(self.order, sum(counts.values())) if self.order else as_listed(counts)
+        return repeat_to_length(self.order, sum(counts.values())) if self.order else in_listed_order(counts)
 
     def in_order(self, kinds: Sequence[int]) -> ModelSpec:
         """The same model with its layers in an order: for each layer, the position of its kind in ``layers``."""
@@ -210,7 +209,7 @@ class ModelSpec(Spec):
         return values | {name: value.value for name, value in totals.items() if value}
 
 
-def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:
+def _distinguishing_labels(kinds: tuple[LayerKind, ...]) -> list[str]:
     """What tells kinds of layer apart: how they mix tokens, what follows, or both."""
     mixers, feeds = (
         [_mixer_word(kind) for kind in kinds],
@@ -218,10 +217,10 @@ def _telling(kinds: tuple[LayerKind, ...]) -> list[str]:
     )
     if len(set(feeds)) == 1:
         return mixers
-    return feeds if len(set(mixers)) == 1 else [_both(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
+    return feeds if len(set(mixers)) == 1 else [_joined_label(mixer, feed) for mixer, feed in zip(mixers, feeds, strict=True)]
 
 
-def _both(mixer: str, feed: str) -> str:
+def _joined_label(mixer: str, feed: str) -> str:
     """A layer that only mixes, or only feeds forward, goes by the one thing it does."""
     return feed if mixer == "ffn" else mixer if feed == "none" else f"{mixer}_{feed}"
 

@@ -33,7 +33,7 @@ def model_path(name: str, base: Path | None = None) -> Path | None:
     """The path that a name means, looked up from ``base`` first; None for a name of the catalogue."""
     beside = base / name if base else None
     path = beside if beside and _is_there(beside) else Path(name)
-    return path if catalogue.is_path(name, base) or (_is_folder(path) and not catalogue.holds("models", name)) else None
+    return path if catalogue.is_path(name, base) or (_is_folder(path) and not catalogue.has_entry("models", name)) else None
 
 
 def _is_there(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-OF_OTHER_TOOLS = {
+OTHER_TOOLS_OPTIONS = {
     **dict.fromkeys(("--tensor-parallel-size", "--tensor-parallel", "--tp-size", "-tp"), "--tp"),
     **dict.fromkeys(("--pipeline-parallel-size", "--pipeline-parallel", "--pp-size", "--pp", "-pp"), "--set pp=N"),
     **dict.fromkeys(("--data-parallel-size", "--data-parallel", "--dp-size", "--dp", "-dp"), "--set dp=N"),
@@ -26,19 +26,19 @@ OF_OTHER_TOOLS = {
 """Options of vLLM, SGLang, TensorRT-LLM, llama.cpp and benchmarks, each with its equivalent here."""
 
 
-def of_other_tools(option: str, arguments: Sequence[str]) -> str:
+def equivalent_of_option(option: str, arguments: Sequence[str]) -> str:
     """The equivalent of an option that symroof lacks; empty where no tool has it either.
 
     A short one of several letters, ``-tp``, is recognised from the arguments: click reads it as one letter after the other.
     """
     written = [option, *(word for word in arguments if len(option) == 2 and word.startswith(option))]
-    return next((OF_OTHER_TOOLS[name] for name in (word.partition("=")[0].replace("_", "-") for word in written) if name in OF_OTHER_TOOLS), "")
+    return next((OTHER_TOOLS_OPTIONS[name] for name in (word.partition("=")[0].replace("_", "-") for word in written) if name in OTHER_TOOLS_OPTIONS), "")
 
 
-def equivalent(name: str) -> str:
+def equivalent_of_name(name: str) -> str:
     """The equivalent of a name that is written as other tools write an option; empty where none does.
 
-    >>> equivalent("gpu_type"), equivalent("dtype"), equivalent("mfu")
+    >>> equivalent_of_name("gpu_type"), equivalent_of_name("dtype"), equivalent_of_name("mfu")
     ('--hardware', '--weights, --activations', '')
     """
-    return OF_OTHER_TOOLS.get(f"--{name.replace('_', '-')}", "")
+    return OTHER_TOOLS_OPTIONS.get(f"--{name.replace('_', '-')}", "")

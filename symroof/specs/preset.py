@@ -14,7 +14,7 @@ from symroof.formula import build
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Tree
-from symroof.specs.fields import NAME, Faults, Source, Spec, in_unit
+from symroof.specs.fields import NAME, Fault, Source, Spec, in_unit, raise_faults
 from symroof.specs.input_values import formula_for
 from symroof.specs.study_fields import Assume, Precision, Settings
 from symroof.theory.quantities import QUANTITIES
@@ -114,7 +114,7 @@ def _parts(value: object) -> dict[str, dict[str, str]]:
     if not isinstance(value, dict):
         raise ValueError("expected names and formulas")
     made: dict[str, dict[str, str]] = {}
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     for name, item in value.items():
         texts = item if isinstance(item, dict) else {"formula": item}
         if not re.fullmatch(PART, str(name)) or name in known_names():
@@ -123,8 +123,7 @@ def _parts(value: object) -> dict[str, dict[str, str]]:
             faults.append(((name,), f"expected a formula, or formula and {', '.join(KINDS)}"))
         else:
             made[name] = {kind: str(text) for kind, text in texts.items()}
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     return made
 
 
@@ -136,14 +135,13 @@ def _definitions(value: object, info: ValidationInfo) -> dict[str, Definition]:
         return {}
     parts = _Parts(info.data["where"])
     made: dict[str, Definition] = {}
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     for name, item in value.items():
         try:
             made[canonical(str(name))] = _definition(str(name), item, parts)
         except ValueError as error:
             faults.append(((name,), str(error)))
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     return made
 
 
@@ -183,9 +181,6 @@ class PresetSpec(Spec):
         terms = [label for definition in self.definitions.values() for label, _ in definition.terms]
         special = (name for own in (*self.hardware.values(), *self.models.values()) for name in own)
         known = [*self.assume, *self.set, *self.definitions, *self.where, *terms, *special]
-        faults: list[tuple[tuple[str | int, ...], str]] = [
-            (("slips", name), f"is not set by the preset; {nearest(name, known)}") for name in self.slips if name not in known
-        ]
-        if faults:
-            raise Faults(faults)
+        faults: list[Fault] = [(("slips", name), f"is not set by the preset; {nearest(name, known)}") for name in self.slips if name not in known]
+        raise_faults(faults)
         return self

@@ -60,8 +60,11 @@ def path_text(location: Location) -> str:
     return written
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """The text of a file, within the size limit.
+BYTE_ORDER_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+def read_text(path: str | os.PathLike[str], largest: int = LARGEST_FILE, hint: str = "") -> str:
+    """The text of a file of at most ``largest`` bytes; ``hint`` is for one that is larger.
 
     Raises:
         InputError: no such file, a directory, no permission, too large, not UTF-8.
@@ -71,15 +74,18 @@ def read_text(path: str | os.PathLike[str]) -> str:
         if Path(path).is_dir():
             raise InputError(Problem(name, "is a directory, not a file"))
         with open(path, "rb") as handle:
-            raw = handle.read(LARGEST_FILE + 1)
+            raw = handle.read(largest + 1)
     except InputError:
         raise
     except OSError as error:
         raise InputError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
     except ValueError:
         raise InputError(Problem(repr(name), "is not a file name")) from None
-    if len(raw) > LARGEST_FILE:
-        raise InputError(Problem(name, f"is larger than {LARGEST_FILE:,} bytes"))
+    if len(raw) > largest:
+        raise InputError(Problem(name, f"is larger than {largest:,} bytes", hint=hint))
+    for mark, encoding in BYTE_ORDER_MARKS.items():
+        if raw.startswith(mark):
+            raise InputError(Problem(name, f"is {encoding} text, not UTF-8"))
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -106,7 +112,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
         a: 2
         ^
     """
-    reader = _Reader(text, file)
+    reader = _YamlReader(text, file)
     try:
         data = reader.document()
     except InputError:
@@ -130,7 +136,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     return Document(file, data, reader.places, reader.lines, text, reader.written)
 
 
-class _Reader:
+class _YamlReader:
     """Events to plain data in one pass, with the place of every value."""
 
     def __init__(self, text: str, file: str) -> None:

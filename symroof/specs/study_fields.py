@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
 
 from symroof.errors import nearest
+from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
-from symroof.specs.engines import engine_class
-from symroof.specs.fields import Faults, Spec
-from symroof.specs.input_values import MOST_VALUES, Setting, of_device, setting_of_device, settings
-from symroof.specs.stored import precision_name, precision_width
+from symroof.specs.efficiencies import engine_class
+from symroof.specs.fields import Fault, Faults, Spec, raise_faults
+from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import expand_detail
 from symroof.theory.symbols import GROUPS, canonical
@@ -22,7 +22,7 @@ def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declara
     if not isinstance(value, dict):
         raise ValueError("expected keys and values")
     mapped: dict[str, tuple[Setting, ...]] = {}
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     for key, item in value.items():
         name = canonical(key)
         if known is not None and name not in known:
@@ -30,13 +30,12 @@ def _mapped(value: object, known: list[str] | None, formulas: bool, own: Declara
             faults.append(((key,), f"unknown key; {hint}" if hint else "unknown key"))
             continue
         try:
-            mapped[name] = (setting_of_device(name, item),) if devices and of_device(name) else settings(key, item, formulas, own=own)
+            mapped[name] = (device_setting(name, item),) if devices and device_input(name) else settings(key, item, formulas, own=own)
         except Faults as error:
             faults += [((key, *place), message) for place, message in error.items]
         except ValueError as error:
             faults.append(((key,), str(error)))
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     return mapped
 
 
@@ -102,15 +101,14 @@ def read_assumptions(value: object) -> dict[str, str]:
     if not isinstance(value, dict):
         raise ValueError("expected switches and values")
     choices = {str(key): str(item).lower() if isinstance(item, bool) else str(item) for key, item in value.items()}
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     for key, item in choices.items():
         try:
             expand_detail({key: item})
         except KeyError as error:
             what, unknown, known = error.args
             faults.append(((key,), f"unknown {what} {unknown!r}; {nearest(unknown, known)}"))
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     return expand_detail(choices)  # here, so that a level's detail beats single switches of the levels below
 
 
@@ -195,7 +193,7 @@ def _efficiencies(value: object) -> EfficiencyBlock:
     """``measured``, or ``{from: measured, engine: eager, mbu: 0.8}``, or numbers alone."""
     rest: Any = {"from": value} if isinstance(value, str) else dict(value) if isinstance(value, dict) else value
     basis, engine = "", ""
-    faults: list[tuple[tuple[str | int, ...], str]] = []
+    faults: list[Fault] = []
     if isinstance(rest, dict):
         for key, read in (("from", efficiency_basis), ("engine", lambda name: engine_class(str(name)))):
             if key in rest:
@@ -204,8 +202,7 @@ def _efficiencies(value: object) -> EfficiencyBlock:
                     basis, engine = (text, engine) if key == "from" else (basis, text)
                 except ValueError as error:
                     faults.append((() if isinstance(value, str) else (key,), str(error)))
-    if faults:
-        raise Faults(faults)
+    raise_faults(faults)
     block = EfficiencyBlock(_mapped(rest, [symbol.name for symbol in GROUPS["efficiency"]], formulas=False))
     block.basis, block.engine = basis, engine
     return block

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from symroof.errors import InputError
-from symroof.specs.catalogue import find, holds
+from symroof.specs.catalogue import find, has_entry
 from symroof.specs.fields import build
-from symroof.specs.kinds import MARKS
+from symroof.specs.file_kinds import IDENTIFYING_KEYS
 from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
 from symroof.theory.declarations import NONE, Declarations
@@ -23,14 +23,14 @@ def study_document(path: str) -> Document:
     Raises:
         InputError: no such file, no such name.
     """
-    if Path(path).is_file() or (Path(path).exists() and not any(holds(kind, path) for kind in ("studies", "theories"))):  # a folder hides no name
+    if Path(path).is_file() or (Path(path).exists() and not any(has_entry(kind, path) for kind in ("studies", "theories"))):  # a folder hides no name
         return load(path)
-    return find("theories" if holds("theories", path) and not holds("studies", path) else "studies", path)
+    return find("theories" if has_entry("theories", path) and not has_entry("studies", path) else "studies", path)
 
 
 def is_theory(document: Document) -> bool:
     """Whether a document is a theory of its own rather than a study."""
-    return isinstance(document.data, dict) and any(key in document.data for key in MARKS["theory"])
+    return isinstance(document.data, dict) and any(key in document.data for key in IDENTIFYING_KEYS["theory"])
 
 
 def read_theory(document: Document) -> tuple[TheorySpec, Declarations]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span, in_unit
+from symroof.specs.fields import ValueRange, in_unit
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantity import Quantity
@@ -73,7 +73,7 @@ def single(name: str, value: object, own: Declarations = NONE) -> Fraction:
         ValueError: no number, another dimension, a range, what the input cannot be.
     """
     number = setting(name, value, formulas=False, bare=True, own=own)
-    if isinstance(number, Span):
+    if isinstance(number, ValueRange):
         raise ValueError(f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other")
     assert isinstance(number, Num)
     return number.value

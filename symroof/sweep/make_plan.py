@@ -14,7 +14,7 @@ from symroof.cases.spec_values import ROLE_INPUT, dimension
 from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting
 from symroof.sweep.axes import Axis, choosing, numeric
 from symroof.sweep.axes import axis as axis_of
@@ -81,7 +81,7 @@ def _listed_values(name: str, settings: Sequence[Setting], own: Declarations) ->
     """Numbers are a numeric axis; where a range or a formula is among them, each is a label."""
     if all(isinstance(setting, Num) for setting in settings):
         return numeric(name, tuple(dict.fromkeys(setting.value for setting in settings if isinstance(setting, Num))), own)
-    return choosing(name, {s.text if isinstance(s, Span) else text(s): Request(values={name: (s,)}) for s in settings})
+    return choosing(name, {s.text if isinstance(s, ValueRange) else text(s): Request(values={name: (s,)}) for s in settings})
 
 
 def _cases(request: Request, axes: Sequence[Axis]) -> Iterator[BoundCase]:
@@ -114,7 +114,7 @@ def _bound(request: Request) -> BoundCase:
 
 def _evaluated_at(cases: Sequence[BoundCase]) -> list[str]:
     """Ranged inputs are at their middle on a grid, or where measurements predict them."""
-    spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, Span)}
+    spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, ValueRange)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {
         name: "is given as {}: evaluated at its middle," if span.expected is None else "is measured as {}: evaluated at the expected"

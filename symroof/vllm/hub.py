@@ -20,10 +20,10 @@ def model_here(name: str, precision_chosen: bool = False) -> tuple[str, str]:
     """
     if os.path.exists(name):
         return (name if catalogue.is_path(name) else os.path.join(".", name)), "read from this path"
-    if catalogue.holds("models", name):
+    if catalogue.has_entry("models", name):
         return name.lower(), f"the catalogue's {name.lower()}"
-    match = catalogue.named_model(name)
+    match = catalogue.model_by_hub_name(name)
     if match is None:
-        raise NotFound(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.near_or_file(name)}")
+        raise NotFound(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.hint_for_hub_name(name)}")
     remark = match.remark(precision_chosen)
     return match.name, f"the catalogue's {match.name}{f'; {remark}' if remark else ''}"

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.claims.catalogue_figures import figure
+from symroof.claims.catalogue_figures import catalogue_figure
 
 from . import B70, H100, TUTORIAL, WEIGHTS, agree, check, held, row
 
@@ -71,7 +71,7 @@ WIDGET = [
 PEAKS = [
     *(row(f"table 3.1: {precision}", "peak_flops", "989 TFLOP/s", **H100, weights=precision, activations=precision) for precision in ("fp16", "bf16")),
     row("table 3.2: FP16", "peak_flops", "989.4 TFLOP/s", **H100),
-    row("table 3.2: capacity, which is the label", lambda s: figure("h100-sxm.memory.capacity")[0], "80 GB", **H100),
+    row("table 3.2: capacity, which is the label", lambda s: catalogue_figure("h100-sxm.memory.capacity")[0], "80 GB", **H100),
     row("table 3.2: bandwidth", "mem_bandwidth", "3.35 TB/s", **H100),
     row("table 3.2: ridge point", "ridge_point", "295 FLOP/byte", **H100),
 ]

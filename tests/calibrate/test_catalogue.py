@@ -11,7 +11,7 @@ from symroof.calibrate import catalogue_fit
 from symroof.calibrate.catalogue_rows import MeasuredRow, Parts, bound, comparable, sources
 from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
 from symroof.resources import data_folder
-from symroof.specs.efficiencies import shipped
+from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.specs.measured import Measurement
 
 
@@ -145,7 +145,7 @@ def test_a_measured_study_by_hand():
     """Llama 3 8B on an H100 at batch 1: the step is its bytes over mbu, 32 layers, and a vector of 4,096 elements in each, all with their own intervals."""
     peak = sr.Study("llama-3-8b", "h100-sxm", prompt=512)
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=512, efficiency="measured")
-    mbu, layer, between = (shipped().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead", "elementwise_bytes"))
+    mbu, layer, between = (shipped_efficiencies().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead", "elementwise_bytes"))
     ends = {"low": (mbu.high, layer.low, between.low), "high": (mbu.low, layer.high, between.high), "expected": (mbu.value, layer.value, between.value)}
     for end, amounts in ends.items():
         share, cost, traffic = (float(amount.value) for amount in amounts)
@@ -187,7 +187,7 @@ def test_a_device_that_multiplies_slowly_reads_weights_slowly(weights, activatio
 
 def test_the_tile_limits_what_it_should_and_nothing_else():
     """Not weights narrower than what is multiplied, not kernels of single rows, not a share that is given, not a device with compute to spare."""
-    own = shipped().chosen("mbu", "hbm", "compiled")[0].value.value
+    own = shipped_efficiencies().chosen("mbu", "hbm", "compiled")[0].value.value
     for hardware, options in (("h20", {"weights": "awq"}), ("h20", {"engine": "ggml"}), ("h100-sxm", {}), ("m3-max", {})):
         study = sr.Study("qwen3-8b", hardware, prompt=512, efficiency="measured", **options)
         assert study.exact("mbu") == own, (hardware, options)
@@ -203,11 +203,11 @@ def test_the_engine_chooses_among_the_measured(engine, more):
 
 def test_a_device_that_was_never_measured_says_so():
     study = sr.Study("llama-3-8b", "m3-max", prompt=512, efficiency="measured", engine="compiled")
-    assert any("nothing was measured for mfu of compiled engines" in warning for warning in study.first.warnings)
-    general = next(e for e in shipped().efficiencies if (e.input, e.family) == ("mfu", "all"))
-    assert shipped().chosen("mfu", "optical", "eager") == (general, shipped().chosen("mfu", "optical", "eager")[1])
-    assert "of all devices" in shipped().chosen("mfu", "optical", "eager")[1]
-    assert all(general.low.value <= e.low.value and e.high.value <= general.high.value for e in shipped().efficiencies if e.input == "mfu")
+    assert any("nothing was measured for mfu of compiled engines" in warning for warning in study.bound.warnings)
+    general = next(e for e in shipped_efficiencies().efficiencies if (e.input, e.family) == ("mfu", "all"))
+    assert shipped_efficiencies().chosen("mfu", "optical", "eager") == (general, shipped_efficiencies().chosen("mfu", "optical", "eager")[1])
+    assert "of all devices" in shipped_efficiencies().chosen("mfu", "optical", "eager")[1]
+    assert all(general.low.value <= e.low.value and e.high.value <= general.high.value for e in shipped_efficiencies().efficiencies if e.input == "mfu")
 
 
 STUDY = "model: llama-3-8b\nhardware: h100-sxm\nworkload: {prompt: 512}\nefficiency: "
@@ -220,7 +220,7 @@ def test_a_study_file_says_where_efficiencies_come_from(text, mbu, tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text(STUDY + text + "\n", encoding="utf-8")
     study = sr.Study.load(path)
-    assert float(study.value("mbu")) == pytest.approx(mbu if mbu is not None else float(shipped().chosen("mbu", "hbm", "compiled")[0].value.value))
+    assert float(study.value("mbu")) == pytest.approx(mbu if mbu is not None else float(shipped_efficiencies().chosen("mbu", "hbm", "compiled")[0].value.value))
     assert (study.value("mfu").low < 1) == ("measured" in text)
 
 

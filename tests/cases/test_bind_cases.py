@@ -9,7 +9,7 @@ from symroof.cases.bind_cases import bound_cases, variant
 from symroof.cases.request import Request, request_of
 from symroof.errors import InputError
 from symroof.formula.tree import Num
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 
 PRESET = "tutorial-mlsysim"
 
@@ -134,8 +134,8 @@ def test_a_device_without_the_precision_widens_and_says_so():
 def test_a_range_stands_at_its_middle_and_keeps_its_ends():
     result = bound(model="llama-3-8b", hardware="h100-sxm", prompt=128, mfu="0.5..0.7")
     assert value(result, "mfu") == Fraction(6, 10)
-    assert result.box == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
-    assert isinstance(result.given["mfu"].setting, Span)
+    assert result.box() == {"mfu": (Fraction(1, 2), Fraction(7, 10))}
+    assert isinstance(result.given["mfu"].setting, ValueRange)
 
 
 def test_a_range_without_width_is_a_number():

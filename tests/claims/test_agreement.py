@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.explanation import chance, neighbourhood, spans
+from symroof.claims.slips.explanation import agreeing_ranges, chance, error_range
 
 HAIR = Fraction(1, 10**9)
 
@@ -60,19 +60,19 @@ def test_bounds_at_equality_and_a_hair_beside(text):
 def test_the_chance_of_an_explanation_is_a_share_of_lengths():
     """A random error of the size of ×2 reaches from half to twice the claim; spans that overlap count once, what lies outside not at all."""
     e = 2.718281828459045
-    assert neighbourhood(2, 1) == pytest.approx(0.6931471805599453)
+    assert error_range(2, 1) == pytest.approx(0.6931471805599453)
     assert chance(1.0, 10.0, [(0.5, 2**0.5 / 2)]) == pytest.approx(0.25)
     assert chance(1.0, 10.0, [(0.5, 1.0), (0.7, 1.0), (0.9, 2.0)]) == pytest.approx(1.0)
     assert chance(1.0, 10.0, [(0.25, 2**-0.5), (4.0, 8.0), (3.0, e), (1, 1)]) == pytest.approx(0.25)
     assert chance(1.0, 10.0, [(-1.0, 1.0)]) == 0
-    assert neighbourhood(1.01, 1) == pytest.approx(neighbourhood(1 / 1.01, 1)) == pytest.approx(0.04879016416943204)
+    assert error_range(1.01, 1) == pytest.approx(error_range(1 / 1.01, 1)) == pytest.approx(0.04879016416943204)
 
 
 @pytest.mark.parametrize(("text", "value"), [("100", 200), ("12.0", 8), ("~100", 200)])
 def test_a_span_holds_the_claims_that_would_have_agreed(text, value):
     """Scaling claim and derived value alike: at the ends of the span the value is at the ends of what the claim agrees with."""
     written = read_written(text, "")
-    ((low, high),) = spans([Fraction(value)], written)
+    ((low, high),) = agreeing_ranges([Fraction(value)], written)
     room = Fraction(1, 2) * Fraction(10) ** (Decimal(text.strip("~")).as_tuple().exponent) * (2 if "~" in text else 1)
     number = Fraction(text.strip("~"))
     assert low == pytest.approx(float(value * number / (number + max(room, 2 * room if "~" not in text else room))), rel=1e-12)

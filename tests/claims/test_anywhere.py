@@ -23,7 +23,9 @@ ARITHMETIC = [
 def test_calculations(text):
     plain = equations(text)
     for before in BEFORE:
-        assert [(one.moved(0), one.text, one.source) for one in equations(before + text)] == [(one.moved(len(before)), one.text, one.source) for one in plain]
+        assert [(one.shifted(0), one.text, one.source) for one in equations(before + text)] == [
+            (one.shifted(len(before)), one.text, one.source) for one in plain
+        ]
 
 
 NOTE = """# A head of 3 GB
@@ -101,4 +103,4 @@ def test_the_claims_of_a_note(text, file):
         assert [(problem.line - lines, problem.column, problem.message) for problem in moved.problems] == [
             (problem.line, problem.column, problem.message) for problem in plain.problems
         ]
-        assert [value for key, value in moved.unsound.items()] == [value for key, value in plain.unsound.items()]
+        assert [value for key, value in moved.wrong_arithmetic.items()] == [value for key, value in plain.wrong_arithmetic.items()]

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from symroof.claims.check import check_text
-from symroof.claims.denominators import DIVISORS, asked
-from symroof.claims.read.numbers import figures
+from symroof.claims.denominators import DIVISORS, claimed_quantity_formula
+from symroof.claims.read.prose_numbers import figures
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
 from symroof.specs.claims import ClaimSpec
@@ -50,7 +50,7 @@ class Numbers:
 
 
 def of(name, per):
-    return evaluate(asked(ClaimSpec(id="c", quantity=name, per=per, value="1"), name), Numbers(name))
+    return evaluate(claimed_quantity_formula(ClaimSpec(id="c", quantity=name, per=per, value="1"), name), Numbers(name))
 
 
 @pytest.mark.parametrize("kind", DIVISORS)
@@ -79,7 +79,7 @@ def test_several_and_so_many_of_a_kind(per, divisor):
 @pytest.mark.parametrize("per", ["", "request", "hour", "day"])
 def test_words_that_mean_nothing_for_a_quantity_change_nothing(per):
     claim = ClaimSpec(id="c", quantity="prefill_time", per=per, value="1")
-    assert asked(claim, "kv_bytes_per_token") == Name("kv_bytes_per_token")
+    assert claimed_quantity_formula(claim, "kv_bytes_per_token") == Name("kv_bytes_per_token")
 
 
 def slip(sentence, annotation):
@@ -112,7 +112,7 @@ def test_the_sentence_of_a_number_that_is_right_of_the_whole():
 )
 def test_words_before_and_behind_a_number(sentence, of):
     number = next(figure for figure in figures(sentence))
-    assert [str(one) for one in number.of] == of
+    assert [str(one) for one in number.denominators] == of
 
 
 def test_digits_of_another_script_are_no_number():

@@ -5,16 +5,15 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.conflicts import by_id, resolved, stated
-from symroof.claims.following_numbers import following
 from symroof.claims.judgement import Judgement
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.related_claims import by_id, claimed_value, with_conflict, with_derived_rates
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 
 CASE = {"model": "llama-3-8b", "prompt": 100}
-HALF = Explanation("half", True, Fraction(7, 1000), 0.1, "one half left out: ÷2")
-GUESS = Explanation("guess", False, Fraction(7, 1000), 0.3, "a guess: ÷2")
+HALF = SlipExplanation("half", True, Fraction(7, 1000), 0.1, "one half left out: ÷2")
+GUESS = SlipExplanation("guess", False, Fraction(7, 1000), 0.3, "a guess: ÷2")
 LATENCY = Judgement(ClaimSpec(id="a", quantity="itl", given=CASE, value="7 ms"), "wrong", "7 ms", "14 ms", Fraction(1, 2), slips=(HALF, GUESS))
 
 
@@ -26,20 +25,20 @@ def rate(value="200 token/s", quantity="user_rate", given=None, verdict="wrong",
 
 def test_a_rate_at_the_latency_that_is_written_follows_from_it():
     """It is wrong for the same reason, by the inverse factor; what is only suggested for the latency is none for the rate."""
-    first, second = following([LATENCY, rate()])
+    first, second = with_derived_rates([LATENCY, rate()])
     assert first is LATENCY
     assert (second.verdict, second.reason) == ("wrong", "follows from 7 ms in a")
-    assert second.slips == (Explanation("half", True, Fraction(200), 0.1, "one half left out: ×2"),)
+    assert second.slips == (SlipExplanation("half", True, Fraction(200), 0.1, "one half left out: ×2"),)
 
 
 def test_a_latency_of_a_file_is_named_by_its_line():
     at = replace(LATENCY, claim=LATENCY.claim.model_copy(update={"line": 12}))
-    assert following([at, rate()])[1].reason == "follows from 7 ms in line 12"
+    assert with_derived_rates([at, rate()])[1].reason == "follows from 7 ms in line 12"
 
 
 def test_a_rate_holds_under_the_condition_of_its_latency():
     conditional = replace(LATENCY, verdict="conditional", needs=("half",), reason="holds at half; as it stands 14 ms")
-    settled = following([conditional, rate()])[1]
+    settled = with_derived_rates([conditional, rate()])[1]
     assert (settled.verdict, settled.needs) == ("conditional", ("half",))
     assert settled.reason == "follows from 7 ms in a, which holds at half"
 
@@ -47,7 +46,7 @@ def test_a_rate_holds_under_the_condition_of_its_latency():
 @pytest.mark.parametrize("value", ["200 token/s", "~201 token/s"])
 @pytest.mark.parametrize("fields", [{"quantity": "decode_throughput"}, {"quantity": "decode_throughput_per_device"}, {"per": "second"}, {"per": ""}])
 def test_rates_that_a_latency_divides(value, fields):
-    assert following([LATENCY, rate(value, **fields)])[1].reason
+    assert with_derived_rates([LATENCY, rate(value, **fields)])[1].reason
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ def test_rates_that_a_latency_divides(value, fields):
     ],
 )  # fmt: skip
 def test_what_does_not_follow_from_a_latency(other):
-    assert following([LATENCY, other])[1] is other
+    assert with_derived_rates([LATENCY, other])[1] is other
 
 
 @pytest.mark.parametrize(
@@ -69,14 +68,14 @@ def test_what_does_not_follow_from_a_latency(other):
     ],
 )  # fmt: skip
 def test_a_latency_from_which_nothing_follows(before):
-    assert following([before, rate()])[1] == rate()
+    assert with_derived_rates([before, rate()])[1] == rate()
 
 
 def test_only_the_latency_before_a_rate_counts_the_nearest_that_fits():
     tpot = replace(LATENCY, claim=ClaimSpec(id="t", quantity="tpot", given=CASE, value="7 ms"))
     far = replace(LATENCY, ratio=Fraction(1, 3))
-    assert following([rate(), LATENCY])[0] == rate()
-    assert following([LATENCY, tpot, far, rate()])[2:][1].reason == "follows from 7 ms in t"
+    assert with_derived_rates([rate(), LATENCY])[0] == rate()
+    assert with_derived_rates([LATENCY, tpot, far, rate()])[2:][1].reason == "follows from 7 ms in t"
 
 
 # ------------------------------------------------------------------------------------------------------- contradictions
@@ -106,11 +105,11 @@ def claim(value, other=None, unit="byte", derived="", **fields):
     ],
 )
 def test_claims_that_cannot_both_be_right(one, two, reason):
-    settled = resolved(one, by_id([one, two]))
+    settled = with_conflict(one, by_id([one, two]))
     assert (settled.verdict, settled.reason) == (("inconsistent", reason) if reason else (one.verdict, one.reason))
 
 
 def test_a_value_that_cannot_be_read_states_nothing():
-    assert stated(claim("3 apples")) is None
-    assert stated(claim("")) is None
-    assert stated(claim("3 GB")).number == 3 * 10**9
+    assert claimed_value(claim("3 apples")) is None
+    assert claimed_value(claim("")) is None
+    assert claimed_value(claim("3 GB")).number == 3 * 10**9

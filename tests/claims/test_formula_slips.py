@@ -6,10 +6,10 @@ import random
 
 import pytest
 
-from symroof.claims.formula_sides import Level, Sides
+from symroof.claims.claimed_formula import ClaimedFormula, DetailLevel
 from symroof.claims.judge import judge
 from symroof.claims.judgement import Judgement
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.specs.claims import ClaimSpec
 
 
@@ -23,7 +23,7 @@ def named(judgement: Judgement) -> list[str]:
     return [slip.slip for slip in judgement.slips if slip.named]
 
 
-def suggested(judgement: Judgement) -> list[Explanation]:
+def suggested(judgement: Judgement) -> list[SlipExplanation]:
     return [slip for slip in judgement.slips if not slip.named]
 
 
@@ -287,4 +287,4 @@ def test_the_square_of_a_prompt_is_its_pairs_where_it_is_long(given):
 def test_sides_that_are_equal_over_the_names_of_the_claim_or_over_inputs(quantity, formula, equal):
     """Memory holds weights and caches. That the rest is the caches shows over inputs alone: nothing that caches are made of has memory's name."""
     case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}
-    assert Level("", Sides(ClaimSpec(id="f", quantity=quantity, formula=formula, given=case))).equal is equal
+    assert DetailLevel("", ClaimedFormula(ClaimSpec(id="f", quantity=quantity, formula=formula, given=case))).equal is equal

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.claims.slips.free_parameters import fitted
+from symroof.claims.slips.free_parameters import fitted_parameters
 
 
 def time(sets):
@@ -37,21 +37,21 @@ class OneFormula:
 
     @property
     def value(self):
-        return self.again(tuple({} for _ in self.cases))
+        return self.value_with(tuple({} for _ in self.cases))
 
-    def matters(self, name):
+    def depends_on(self, name):
         return name == self.name
 
     def where(self, side):
         return f" in {side}"
 
-    def again(self, sets):
+    def value_with(self, sets):
         values = [self.of(one) for one in sets]
         return None if None in values else values[0] / values[1] if len(values) > 1 else values[0]
 
 
 def texts(claimed, **fields):
-    return [one.text for one in fitted(OneFormula(**fields), Fraction(claimed))]
+    return [one.text for one in fitted_parameters(OneFormula(**fields), Fraction(claimed))]
 
 
 SHARE = "holds at {} {} in (0,): that share of the {} is reached"
@@ -89,17 +89,17 @@ def test_a_value_that_jumps_over_the_claim_is_not_met():
 
 def test_how_many_random_errors_a_share_would_explain():
     """Of those around 0.15 s (from 0.075 to 0.3) the ones from 0.1 s on; of those around 1.5 s (from 0.75 to 3) the ones to 2 s."""
-    (share,) = (one.chance for one in fitted(OneFormula(), Fraction("0.15")) if "reached" in one.text)
+    (share,) = (one.chance for one in fitted_parameters(OneFormula(), Fraction("0.15")) if "reached" in one.text)
     assert share == pytest.approx(log(3) / log(4))
-    (share,) = (one.chance for one in fitted(OneFormula(), Fraction("1.5")) if "reached" in one.text)
+    (share,) = (one.chance for one in fitted_parameters(OneFormula(), Fraction("1.5")) if "reached" in one.text)
     assert share == pytest.approx(log(2 / 0.75) / log(4))
-    (share,) = (one.chance for one in fitted(OneFormula(name="mbu", of=rate, unit="token/s"), Fraction(8)))
+    (share,) = (one.chance for one in fitted_parameters(OneFormula(name="mbu", of=rate, unit="token/s"), Fraction(8)))
     assert share == pytest.approx(log(10 / 8 * 1.25**3) / log(1.25**6))  # from 8/1.25^3 to 8*1.25^3
 
 
 def test_a_latency_that_is_longer_has_a_fixed_cost():
     """Of any length, so that it explains whatever is longer; nothing of a latency that is shorter, or of one that depends on everything."""
-    (one,) = fitted(OneFormula(name=""), Fraction("0.15"))
+    (one,) = fitted_parameters(OneFormula(name=""), Fraction("0.15"))
     assert (one.slip, one.named, one.text) == ("hidden_overhead", False, "50 ms more than derived: a fixed overhead of that length")
     assert one.chance == pytest.approx(log(3) / log(4))
     assert texts("0.0999", name="") == texts("0.1", name="") == texts("0.15", name="", dependencies=None) == []

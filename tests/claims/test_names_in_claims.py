@@ -2,10 +2,10 @@
 
 import pytest
 
-from symroof.claims.claim_settings import changed, is_switch, normalized, settings_text, study_of, theory_of, under, with_theory
-from symroof.claims.read.claim_files import cannot_hold, read_on, set_aside
+from symroof.claims.claim_settings import declaring_file, is_switch, merged_settings, normalized, settings_text, study_of, with_settings, with_theory
+from symroof.claims.read.claim_files import not_a_claim_file, read_claims_leniently, skipped_claim
 from symroof.claims.read.name_check import faults
-from symroof.claims.unused_dimensions import check_used
+from symroof.claims.unused_dimensions import check_dimensions_used
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimSpec
 
@@ -78,7 +78,7 @@ def test_a_claim_without_a_fault(fields):
 
 def problems(*entries):
     text = "claims:\n" + "".join(f"- {{{entry}}}\n" for entry in entries)
-    return [(problem.line, problem.message, problem.hint) for problem in read_on(text, "c.yaml").problems]
+    return [(problem.line, problem.message, problem.hint) for problem in read_claims_leniently(text, "c.yaml").problems]
 
 
 def test_a_claim_in_conflict_with_itself_or_with_none():
@@ -95,7 +95,7 @@ def test_a_claim_in_conflict_with_itself_or_with_none():
     ("file", "message"), [("x.pdf", "a .pdf file cannot hold claims"), ("x", "cannot hold claims"), ("a.b/notebook.ipynb", "a .ipynb file cannot hold claims")]
 )
 def test_a_file_of_a_kind_that_holds_no_claims(file, message):
-    problem = cannot_hold(file)
+    problem = not_a_claim_file(file)
     assert (problem.message, problem.hint.partition(";")[0]) == (
         message, "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml)",
     )  # fmt: skip
@@ -111,22 +111,22 @@ def test_a_file_of_a_kind_that_holds_no_claims(file, message):
     ],
 )
 def test_a_claim_that_cannot_be_read_keeps_its_place(claim, aside):
-    assert set_aside(claim, "why", "claim-1", {"b", "b-2"}) == aside
-    assert set_aside(claim, "", "claim-1", set())["unchecked"] == "cannot be read"
+    assert skipped_claim(claim, "why", "claim-1", {"b", "b-2"}) == aside
+    assert skipped_claim(claim, "", "claim-1", set())["unchecked"] == "cannot be read"
 
 
 @pytest.mark.parametrize(("text", "file"), [("a: 1\n", "x.yaml"), ("a: 1\n", "x.yml"), ("{}", "x.json")])
 def test_a_claim_file_without_claims_says_what_it_lacks(text, file):
     with pytest.raises(InputError, match="holds no claims") as caught:
-        read_on(text, file)
+        read_claims_leniently(text, file)
     assert (caught.value.problems[0].line, caught.value.problems[0].column) == (1, 1)
 
 
 @pytest.mark.parametrize("text", ["a: 1\n", "[1]", "x: [", "words"])
 def test_a_file_of_another_kind_is_not_read_for_claims(text):
     with pytest.raises(InputError, match="a .pdf file cannot hold claims"):
-        read_on(text, "x.pdf")
-    assert len(read_on("claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt").spec.claims) == 1
+        read_claims_leniently(text, "x.pdf")
+    assert len(read_claims_leniently("claims:\n- {id: a, quantity: ridge_point, value: 3}\n", "x.txt").spec.claims) == 1
 
 
 # ------------------------------------------------------------------------------------------------------------------ settings
@@ -149,13 +149,13 @@ def test_settings_that_are_none(settings, name, message):
 def test_settings_laid_over_others():
     """Switches and targets one by one, everything else as a whole."""
     base = {"batch": 1, "assume": {"detail": "kv", "logits": "all"}, "targets": {"itl": "5 ms"}}
-    assert changed(base, {"batch": 2, "assume": {"detail": "weights"}}) == {
+    assert merged_settings(base, {"batch": 2, "assume": {"detail": "weights"}}) == {
         "batch": 2,
         "assume": {"detail": "weights", "logits": "all"},
         "targets": {"itl": "5 ms"},
     }
-    assert changed({"batch": 1}, {"assume": {"detail": "kv"}}) == {"batch": 1, "assume": {"detail": "kv"}}
-    assert under(ClaimSpec(id="x", **ITL, given=base), {"targets": {"ttft": "1 s"}}).given["targets"] == {"itl": "5 ms", "ttft": "1 s"}
+    assert merged_settings({"batch": 1}, {"assume": {"detail": "kv"}}) == {"batch": 1, "assume": {"detail": "kv"}}
+    assert with_settings(ClaimSpec(id="x", **ITL, given=base), {"targets": {"ttft": "1 s"}}).given["targets"] == {"itl": "5 ms", "ttft": "1 s"}
 
 
 @pytest.mark.parametrize(
@@ -189,8 +189,8 @@ def test_switches_among_the_names_of_a_claim():
 
 def test_a_claim_that_speaks_of_names_of_a_study():
     declared = {"my_rate": "study.yaml"}
-    assert theory_of("quantity: my_rate", declared) == "study.yaml"
-    assert theory_of("quantity: my_rate_2", declared) == theory_of("my_rate", {}) == ""
+    assert declaring_file("quantity: my_rate", declared) == "study.yaml"
+    assert declaring_file("quantity: my_rate_2", declared) == declaring_file("my_rate", {}) == ""
     claim = {"quantity": "my_rate", "given": {"batch": 2}}
     assert with_theory(claim, declared)["given"] == {"theory": "study.yaml", "batch": 2}
     assert with_theory({"quantity": "my_rate"}, declared)["given"] == {"theory": "study.yaml"}
@@ -223,11 +223,11 @@ LATENT = {"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}
 def test_a_dimension_that_changes_nothing(fields, shared, fails):
     claim = ClaimSpec(id="x", value=None if "formula" in fields else "1", **fields)
     if not fails:
-        assert check_used(claim, shared) is None
+        assert check_dimensions_used(claim, shared) is None
         return
     name = next(name for name in ("kv_lora_rank", "active_params") if name in fields["given"])
     with pytest.raises(InputError) as caught:
-        check_used(claim, shared)
+        check_dimensions_used(claim, shared)
     (problem,) = caught.value.problems
     assert (problem.file, problem.message) == (name, f"{name} cannot be used: no model or layers with such a part are given")
     assert problem.hint.startswith("name a model, or write layers: [{count: 61, attention: {kind: mla,")

@@ -38,8 +38,8 @@ def test_arithmetic_that_does_not_come_out_is_a_claim_of_its_own():
     ]  # fmt: skip
     assert read.places == ((3, 6), (1, text.index("7") + 1))
     assert [figure.text for figure in read.figures] == ["5 ms", "7"]
-    assert read.unsound == {}
-    assert note(f"At first 1 ms {ITL}. Then 2 × 3 ms = 7 ms. {ITL}").unsound == {1: "2 × 3 ms is 6, not 7"}
+    assert read.wrong_arithmetic == {}
+    assert note(f"At first 1 ms {ITL}. Then 2 × 3 ms = 7 ms. {ITL}").wrong_arithmetic == {1: "2 × 3 ms is 6, not 7"}
     assert len(data("2 × 3 = 7\n\n| a | b (GB) |\n|---|---|\n| x | 1 |\n| y | 2 |\n| total | 4 |\n")) == 2
 
 
@@ -64,7 +64,7 @@ def test_a_default_that_cannot_be_read_sets_aside_what_may_rest_on_it(default, m
     assert [(problem.line, problem.column, problem.message) for problem in read.problems] == [(1, column, message)]
     first, second = read.document.data["claims"]
     assert (first["unchecked"], second.get("quantity")) == ("the given in line 1 cannot be read, and this may rest on it", "itl")
-    assert read.aside == {0}
+    assert read.skipped == {0}
     assert [read.document.places["claims", i] for i in (0, 1)] == [(3, 11), (7, 11)]
 
 

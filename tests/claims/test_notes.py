@@ -10,7 +10,7 @@ import pytest
 
 from symroof.claims.check import check_text
 from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, read_note
-from symroof.claims.read.numbers import figures
+from symroof.claims.read.prose_numbers import figures
 from symroof.errors import InputError
 
 TOKEN = 2 * 80 * 8 * 128 * 2
@@ -376,7 +376,7 @@ def test_any_annotation_is_read_or_refused():
 
 def test_numbers_as_latex_sets_them():
     """Thousands apart by {,} or a thin space are one number; a dollar opens a formula, not a price; a unit may stand in \\text."""
-    from symroof.claims.read.numbers import figures
+    from symroof.claims.read.prose_numbers import figures
 
     assert [(f.digits, f.unit) for f in figures(r"$2 \cdot 3 = 327{,}680$ bytes")][-1] == ("327,680", "byte")
     assert [(f.digits, f.unit) for f in figures(r"$327\,680$ byte and $21\,\text{ms}$")] == [("327,680", "byte"), ("21", "ms")]
@@ -424,7 +424,7 @@ def test_latex_as_a_person_would_write_it(text):
     """How a number is understood and how it is shown; its digits lie where they stand."""
     last = figures(text)[-1]
     assert (last.written, last.text) == SET[text]
-    assert text[last.start : last.end].replace(last.apart, ",") == last.digits
+    assert text[last.start : last.end].replace(last.thousands_mark, ",") == last.digits
 
 
 def test_latex_that_nobody_set_is_left_alone_in_bounded_time():

@@ -7,8 +7,8 @@ import pytest
 from symroof.claims.read import latex_notes
 from symroof.claims.read.markdown import blocks, line_starts, passages, prose_of
 from symroof.claims.read.markdown_notes import numbers_of, read_note
-from symroof.claims.read.numbers import figures
-from symroof.claims.read.spelled_arithmetic import of_blocks
+from symroof.claims.read.prose_numbers import figures
+from symroof.claims.read.spelled_arithmetic import equations_of_blocks
 from symroof.claims.read.tables import tables
 
 ODD = """\
@@ -74,9 +74,9 @@ def test_numbers_and_calculations_stand_where_they_say(name):
     text = NOTES[name]
     for figure in numbers_of(text, "note.md"):
         digits = text[figure.start : figure.end]
-        assert digits.replace(figure.apart, "").replace(",", ".") == figure.digits.replace(",", "").replace(",", ".") or figure.digits in digits
-        assert figure.start < figure.end <= figure.stop <= len(text)
-    for equation in of_blocks(blocks(text)):
+        assert digits.replace(figure.thousands_mark, "").replace(",", ".") == figure.digits.replace(",", "").replace(",", ".") or figure.digits in digits
+        assert figure.start < figure.end <= figure.unit_end <= len(text)
+    for equation in equations_of_blocks(blocks(text)):
         for figure in (*equation.operands, equation.result):
             assert text[figure.start].isdigit() and text[figure.end - 1].isdigit()
 
@@ -169,8 +169,8 @@ def test_a_table_ends_where_its_rows_do(text, first):
 
 def test_numbers_move_with_their_text():
     (whole,) = figures("25 to 30 ms")
-    moved = whole.moved(7)
-    assert (moved.start, moved.end, moved.stop, moved.last.start, moved.last.stop) == (7, 9, 9, 13, 18)
+    moved = whole.shifted(7)
+    assert (moved.start, moved.end, moved.unit_end, moved.range_end.start, moved.range_end.unit_end) == (7, 9, 9, 13, 18)
 
 
 TEX = r"""\section{A cache of 5 GB}

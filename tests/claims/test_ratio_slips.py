@@ -13,7 +13,7 @@ import pytest
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.explain import explain, explanations
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 
@@ -22,7 +22,7 @@ TOKEN = {"model": "llama-3-8b", "params": "8e9", "prompt": 64, "assume": {"detai
 """16 GB of weights: 4.776 ms at 3.35 TB/s and 3.333 ms at 4.8 TB/s."""
 
 
-def found(value: str, **claim: object) -> tuple[Explanation, ...]:
+def found(value: str, **claim: object) -> tuple[SlipExplanation, ...]:
     spec = ClaimSpec(id="c", value=value, **claim)
     return explanations(spec)
 
@@ -76,7 +76,7 @@ def drawn(rng: random.Random) -> Iterator[tuple[ClaimSpec, str, by_hand.Numbers,
                 yield ClaimSpec(id="c", compare=quantity, given=shared, between=between, value="1"), quantity, one, two
 
 
-def explained(claim: ClaimSpec, value: Fraction, digits: int, true: Fraction) -> tuple[Explanation, ...]:
+def explained(claim: ClaimSpec, value: Fraction, digits: int, true: Fraction) -> tuple[SlipExplanation, ...]:
     text, _ = by_hand.written(value, "", digits)
     right = derived(claim)
     assert float(right.value) == pytest.approx(float(true), rel=1e-12)

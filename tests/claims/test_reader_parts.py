@@ -5,11 +5,10 @@ from fractions import Fraction
 import pytest
 
 from symroof.claims.corrected_numbers import corrected_text, rewritten
-from symroof.claims.read.claimed_number import claimed_number, expected_unit
-from symroof.claims.read.numbers import figures
-from symroof.claims.read.written_lengths import lengths
+from symroof.claims.read.claimed_number import claimed_number, expected_unit, token_lengths
+from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.written_number import precision, read_written
-from symroof.claims.read.written_units import beside, denominators, money_unit, unit_at
+from symroof.claims.read.written_units import denominators, money_unit, neighbouring_unit, unit_at
 
 UNITS = {
     "GB/s": "GB/s", "GB per second": "GB/s", "tokens/sec/user": "token/s", "t/s": "token/s", "T/s": "token/s", "t": "", "FLOPS/byte": "FLOP/byte", "GPU-hour": "hour",
@@ -43,7 +42,7 @@ def test_the_unit_of_a_price_is_over_a_time_or_what_a_bar_says(behind, unit):
     ],
 )  # fmt: skip
 def test_the_units_beside_a_unit(unit, smaller, larger):
-    assert (beside(unit, -1), beside(unit, 1)) == (smaller, larger)
+    assert (neighbouring_unit(unit, -1), neighbouring_unit(unit, 1)) == (smaller, larger)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +77,7 @@ def test_the_length_of_the_request_that_a_number_is_of():
      ("12 K", (12000, 12288))],
 )  # fmt: skip
 def test_lengths_that_a_k_may_stand_for(text, options):
-    assert lengths(text) == options
+    assert token_lengths(text) == options
 
 
 # -------------------------------------------------------------------------------------------- which number is claimed
@@ -140,10 +139,13 @@ def test_a_value_that_is_not_there_misses_no_plain_number_of_something_else():
 
 def test_a_claim_takes_no_number_before_the_annotation_before_it():
     prose = "5 ms, then 6 ms and 7 GB"
-    assert claimed_number({"quantity": "itl"}, prose, fresh=4).value == "6 ms"
-    assert claimed_number({"quantity": "itl"}, prose, fresh=prose.index(" and")).fault[0] == "no number in s stands between the annotation before and this one"
-    assert claimed_number({"quantity": "itl"}, "5 ms  ", fresh=5).value == "5 ms"  # nothing between
-    assert claimed_number({"quantity": "itl"}, prose, owned={prose.index("6")}).value == "5 ms"
+    assert claimed_number({"quantity": "itl"}, prose, previous_end=4).value == "6 ms"
+    assert (
+        claimed_number({"quantity": "itl"}, prose, previous_end=prose.index(" and")).fault[0]
+        == "no number in s stands between the annotation before and this one"
+    )
+    assert claimed_number({"quantity": "itl"}, "5 ms  ", previous_end=5).value == "5 ms"  # nothing between
+    assert claimed_number({"quantity": "itl"}, prose, taken_starts={prose.index("6")}).value == "5 ms"
 
 
 def test_the_unit_of_the_number_of_a_claim():
@@ -175,7 +177,7 @@ def test_how_well_a_number_fits_a_unit(text, unit, fit):
 
 def test_a_number_with_any_of_its_words_of_a_part_is_one_of_that_part():
     (figure,) = figures("3 GB/token per layer")
-    assert ([one.kind for one in figure.of], figure.unit, figure.fit("byte")) == (["token", "layer"], "GB/token", 0)
+    assert ([one.kind for one in figure.denominators], figure.unit, figure.fit("byte")) == (["token", "layer"], "GB/token", 0)
 
 
 def test_the_amount_of_a_number_by_which_others_are_the_same():
@@ -202,7 +204,7 @@ def test_a_number_is_read_alike_wherever_it_stands(text):
     assert plain[-1].written == SIGNED[text]
     for length in (*range(1, 33), 60, 118, 119, 120, 121):
         before = "z" * length + ". "
-        assert figures(before + text) == [figure.moved(len(before)) for figure in plain], length
+        assert figures(before + text) == [figure.shifted(len(before)) for figure in plain], length
 
 
 @pytest.mark.parametrize(
@@ -247,7 +249,7 @@ def test_a_number_has_no_more_than_forty_digits():
 )  # fmt: skip
 def test_both_ends_of_a_range(text, unit, low, high, half, digits):
     written = read_written(text, unit)
-    assert (written.low, written.high, written.half, written.digits) == (Fraction(low), Fraction(high), Fraction(half), digits)
+    assert (written.low, written.high, written.half_unit, written.digits) == (Fraction(low), Fraction(high), Fraction(half), digits)
     assert written.number == (Fraction(low) + Fraction(high)) / 2
 
 
@@ -265,7 +267,7 @@ def test_a_number_with_its_digits(text, unit, value, half, digits):
             read_written(text, unit)
         return
     written = read_written(text, unit)
-    assert (written.value, written.half, written.digits) == (value, half, digits)
+    assert (written.value, written.half_unit, written.digits) == (value, half, digits)
 
 
 @pytest.mark.parametrize(

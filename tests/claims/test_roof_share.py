@@ -4,7 +4,7 @@ import pytest
 
 from symroof.claims.judge import judge
 from symroof.specs.claims import ClaimSpec
-from symroof.specs.efficiencies import shipped
+from symroof.specs.efficiencies import shipped_efficiencies
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "batch": 1, "assume": {"detail": "weights"}}
 ROOF = 2 * 8_030_261_248 / 3.35e12
@@ -29,7 +29,7 @@ def test_nothing_takes_no_time_and_no_rate_is_no_share():
 
 def test_slower_is_a_share_of_the_roof_with_what_is_usual():
     """At measured efficiencies a step takes the roof over mbu and a cost for each of the 32 layers."""
-    mbu, layer = (shipped().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead"))
+    mbu, layer = (shipped_efficiencies().chosen(name, "hbm", "compiled")[0] for name in ("mbu", "layer_overhead"))
     slow = ROOF / float(mbu.low.value) + 32 * float(layer.high.value)
     fast = ROOF / float(mbu.high.value) + 32 * float(layer.low.value)
     words = f"{100 * ROOF / 0.01737:.0f} % of the roof; typical is {100 * ROOF / slow:.0f} to {100 * ROOF / fast:.0f} %"

@@ -2,8 +2,8 @@ r"""What a claim of a note is shown with, and LaTeX around numbers: by examples,
 
 import pytest
 
-from symroof.claims.read.latex_text import bare, plain
-from symroof.claims.read.shown_words import row_text, sentence
+from symroof.claims.read.latex_text import without_latex, without_marks
+from symroof.claims.read.markdown_notes import row_text, sentence
 
 PROSE = "It fits. A step takes 24 ms, a token 3 GB! Is it so? **Yes**, it is 5 ms (or 6 ms)."
 
@@ -87,14 +87,14 @@ READ = {
 @pytest.mark.parametrize("text", READ)
 def test_latex_as_it_is_read(text):
     """As long as it was, so that a number stands where it does in the file; only what is known goes."""
-    assert len(bare(text)) == len(text)
-    assert " ".join(bare(text).split()) == READ[text]
+    assert len(without_latex(text)) == len(text)
+    assert " ".join(without_latex(text).split()) == READ[text]
 
 
 @pytest.mark.parametrize("text", [r"\mathbf{\text{21}}", r"\num{21}~ms", r"\boxed{x = 21}", r"\SI{21}{ms}", r"$\frac{\text{FLOP}}{\text{byte}} 21$"])
 def test_what_stands_in_braces_stays_where_it_is(text):
     for word in ("21", "FLOP", "byte", "x = 21", "ms"):
-        assert bare(text).find(word) == text.find(word)
+        assert without_latex(text).find(word) == text.find(word)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_what_stands_in_braces_stays_where_it_is(text):
      ("10^{11}", "10^11"), ("3&nbsp;GB", "3 GB"), ("3\n GB", "3 GB")],
 )  # fmt: skip
 def test_a_number_as_a_person_would_write_it(text, shown):
-    assert plain(text) == shown
+    assert without_marks(text) == shown

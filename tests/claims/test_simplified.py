@@ -11,7 +11,7 @@ import pytest
 from symroof.claims.derive_claim import derived
 from symroof.claims.judge import judge
 from symroof.claims.slips.explain import explanations
-from symroof.claims.slips.levels import SIMPLIFICATIONS
+from symroof.claims.slips.simplifications import SIMPLIFICATIONS
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 

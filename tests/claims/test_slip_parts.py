@@ -7,13 +7,12 @@ import pytest
 
 from symroof.claims.derive_claim import Derived, derived
 from symroof.claims.read.written_number import read_written
-from symroof.claims.slips.digit_slips import mistaken, slips, swapped
-from symroof.claims.slips.explain import explanations, upside_down
-from symroof.claims.slips.explanation import Explanation, times
-from symroof.claims.slips.label_slips import flipped
-from symroof.claims.slips.levels import linked, simpler, with_round_params
+from symroof.claims.slips.explain import digit_slips, explanations, swapped_digits, upside_down, wrong_digits
+from symroof.claims.slips.explanation import SlipExplanation, factor_text
+from symroof.claims.slips.label_slips import explain_label
 from symroof.claims.slips.predictions import can_happen, rounded
-from symroof.claims.slips.ways import Result
+from symroof.claims.slips.simplifications import simplified_settings, uses_links, with_round_params
+from symroof.claims.slips.slip_catalogue import MisreadResult
 from symroof.claims.unstated_assumptions import counted_otherwise, round_share
 from symroof.specs.claims import ClaimSpec
 
@@ -32,19 +31,19 @@ def test_every_slip_of_digits(digits):
     }
     single = {text for text, where in apart.items() if len(where) == 1}
     if every:
-        assert (set(swapped(digits)), set(mistaken(digits))) == (neighbours, single)
-    assert len(list(swapped(digits))) == len(set(swapped(digits)))
-    assert len(list(mistaken(digits))) == len(set(mistaken(digits))) == 9 * len(digits)
+        assert (set(swapped_digits(digits)), set(wrong_digits(digits))) == (neighbours, single)
+    assert len(list(swapped_digits(digits))) == len(set(swapped_digits(digits)))
+    assert len(list(wrong_digits(digits))) == len(set(wrong_digits(digits))) == 9 * len(digits)
 
 
 def test_digits_of_a_value_that_was_rounded_or_cut_off():
     """197.86 in units of a tenth is 1979 or 1978; neither is a slip of the other, and no slip begins with 0."""
-    listed = slips(Fraction("197.86"), Fraction(1, 10))
+    listed = digit_slips(Fraction("197.86"), Fraction(1, 10))
     assert listed[Fraction("198.7")] == "two digits swapped in 1978"
     assert listed[Fraction("199.7")] == "two digits swapped in 1979"
     assert listed[Fraction("197.7")] == "one digit wrong in 1978"
     assert not {Fraction("197.8"), Fraction("197.9"), Fraction("97.8")} & listed.keys()
-    assert slips(Fraction(10), Fraction(1)).keys() == {*(Fraction(10 + n) for n in range(1, 10)), *(Fraction(10 * n) for n in range(2, 10))}
+    assert digit_slips(Fraction(10), Fraction(1)).keys() == {*(Fraction(10 + n) for n in range(1, 10)), *(Fraction(10 * n) for n in range(2, 10))}
 
 
 @pytest.mark.parametrize(
@@ -55,7 +54,7 @@ def test_digits_of_a_value_that_was_rounded_or_cut_off():
     ],
 )  # fmt: skip
 def test_which_results_can_be_read_otherwise(units, over, unit, names, happens):
-    assert can_happen(Result("x", "value", units, over), unit, frozenset(names)) is happens
+    assert can_happen(MisreadResult("x", "value", units, over), unit, frozenset(names)) is happens
 
 
 @pytest.mark.parametrize(("value", "digits", "few"), [("23.93", 2, "24"), ("23.93", 1, "20"), ("327680", 3, "328000"), ("0.0996", 2, "0.1"), ("95", 1, "100")])
@@ -65,7 +64,7 @@ def test_a_figure_to_few_digits(value, digits, few):
 
 @pytest.mark.parametrize(("ratio", "text"), [("8", "×8"), ("1", "×1"), ("0.5", "÷2"), ("1.25", "×1.25"), ("0.8", "÷1.25")])
 def test_a_factor_in_words(ratio, text):
-    assert times(Fraction(ratio)) == text
+    assert factor_text(Fraction(ratio)) == text
 
 
 # ---------------------------------------------------------------------------------------------------- upside down, flipped
@@ -91,7 +90,7 @@ def test_a_ratio_upside_down(value, words):
 @pytest.mark.parametrize(("value", "words"), [(False, ["one request in place of the batch: then false"]), (True, [])])
 def test_the_only_change_that_makes_an_answer_true(value, words):
     claim = ClaimSpec(id="c", relation="batch > 100", given=FIRST | {"batch": 200, "hardware": "h100-sxm"}, value=value)
-    explained = explanations(claim) if value else flipped(claim, read_written(value, ""), derived(claim))
+    explained = explanations(claim) if value else explain_label(claim, read_written(value, ""), derived(claim))
     assert [one.text for one in explained] == words
     assert not any(one.named for one in explained)
 
@@ -102,17 +101,17 @@ def test_the_only_change_that_makes_an_answer_true(value, words):
 def test_how_texts_count_more_simply():
     """The plainest first; a case that says how it counts, or states a preset, is held to it; links are left out where there are some."""
     details = ["weights", "kv", "attention"]
-    plain = simpler(ClaimSpec(id="c", quantity="itl", given={"params": 1}, value="1 s"))
+    plain = simplified_settings(ClaimSpec(id="c", quantity="itl", given={"params": 1}, value="1 s"))
     assert [one["assume"]["detail"] for one in plain] == [*details, "attention"]
     assert plain[-1] == {"assume": {"detail": "attention", "attention": "full"}}
-    over = simpler(ClaimSpec(id="c", quantity="itl", given={"params": 1, "tp": 2}, value="1 s"))
+    over = simplified_settings(ClaimSpec(id="c", quantity="itl", given={"params": 1, "tp": 2}, value="1 s"))
     assert over[:4] == plain and [sorted(one) for one in over[4:]] == [["assume", "decode_link_time", "prefill_link_time"]] * 4
     for fields in ({"given": {"preset": "genz"}}, {"needs": {"mfu": 1}}, {"given": {"assume": {"detail": "kv"}}}):
-        assert simpler(ClaimSpec(id="c", quantity="itl", value="1 s", **fields)) == []
-    assert simpler(ClaimSpec(id="c", catalogue="h100-sxm.power", value="1 W")) == []
-    halves = simpler(ClaimSpec(id="c", quantity="itl", given={"assume": {"attention": "full"}}, value="1 s"))
+        assert simplified_settings(ClaimSpec(id="c", quantity="itl", value="1 s", **fields)) == []
+    assert simplified_settings(ClaimSpec(id="c", catalogue="h100-sxm.power", value="1 W")) == []
+    halves = simplified_settings(ClaimSpec(id="c", quantity="itl", given={"assume": {"attention": "full"}}, value="1 s"))
     assert [one["assume"] for one in halves] == [{"detail": level} for level in details]
-    assert [linked(ClaimSpec(id="c", quantity="itl", given={"ep": n}, value="1")) for n in (1, "1", 2)] == [False, False, True]
+    assert [uses_links(ClaimSpec(id="c", quantity="itl", given={"ep": n}, value="1")) for n in (1, "1", 2)] == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +152,7 @@ def test_the_one_round_efficiency(given, tolerance, holding, share):
 
 def test_another_way_to_count_and_nothing_else():
     def one(slip, named=True, text="a"):
-        return Explanation(slip, named, Fraction(1), 0.1, text)
+        return SlipExplanation(slip, named, Fraction(1), 0.1, text)
 
     assert counted_otherwise([one("kv_ignored")])
     assert counted_otherwise([one("kv_ignored"), one("attention_ignored"), one("gqa_forgotten", text="b")])

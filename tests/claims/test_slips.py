@@ -16,10 +16,9 @@ from symroof.claims.judge import judge
 from symroof.claims.read.written_number import read_written
 from symroof.claims.slips.context import context_of
 from symroof.claims.slips.explain import explain, explanations
-from symroof.claims.slips.explanation import Explanation
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.claims.slips.predictions import predictions
-from symroof.claims.slips.slip_catalogue import CATALOGUE
-from symroof.claims.slips.ways import Change, Slip
+from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange, Slip
 from symroof.specs.claims import ClaimSpec
 from tests.claims import by_hand
 
@@ -36,7 +35,7 @@ CONTRACT = frozenset(
 )  # arithmetic and the two with a free parameter are found otherwise
 
 
-def found(value: str, **claim: object) -> tuple[Explanation, ...]:
+def found(value: str, **claim: object) -> tuple[SlipExplanation, ...]:
     spec = ClaimSpec(id="c", value=value, **claim)
     return explanations(spec)
 
@@ -160,7 +159,7 @@ def test_a_slip_is_one_entry():
     """What CONTRIBUTING promises: an entry, and it is searched for."""
     claim = ClaimSpec(id="c", quantity="kv_cache_bytes", given=LLAMA, value="1 GB")
     context = context_of(claim, Derived(Fraction(1342177280), "byte"), "1 GB")
-    entry = Slip("three_caches", (Change("keys, values and queries kept", {"kv_bytes_per_token": "3/2*kv_bytes_per_token"}),))
+    entry = Slip("three_caches", (CaseChange("keys, values and queries kept", {"kv_bytes_per_token": "3/2*kv_bytes_per_token"}),))
     assert [(p.value, p.texts) for p in predictions(context, entry)] == [(Fraction(3, 2) * 1342177280, ("keys, values and queries kept",))]
 
 
@@ -184,7 +183,7 @@ def drawn(rng: random.Random) -> Iterator[tuple[by_hand.Numbers, dict[str, objec
                 yield replace(numbers, n=devices), {**given, "tp": devices}, quantity
 
 
-def explained(text: str, quantity: str, given: dict[str, object], true: Fraction) -> tuple[Explanation, ...]:
+def explained(text: str, quantity: str, given: dict[str, object], true: Fraction) -> tuple[SlipExplanation, ...]:
     claim = ClaimSpec(id="c", quantity=quantity, given=given, value=text)
     right = derived(claim)
     assert float(right.value) == pytest.approx(float(true), rel=1e-12)  # the hand knows the same theory

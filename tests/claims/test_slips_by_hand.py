@@ -9,8 +9,7 @@ import pytest
 from symroof.claims.derive_claim import derived
 from symroof.claims.slips.context import context_of
 from symroof.claims.slips.predictions import predictions
-from symroof.claims.slips.slip_catalogue import CATALOGUE
-from symroof.claims.slips.ways import Rounded
+from symroof.claims.slips.slip_catalogue import CATALOGUE, RoundedFigure
 from symroof.specs.claims import ClaimSpec
 
 FIRST_ORDER = {"model": "llama-3-70b", "hardware": "h100-sxm", "params": "70e9", "prompt": 4000, "assume": {"detail": "weights"}}
@@ -231,7 +230,7 @@ def test_a_margin_is_a_share_of_the_price():
 def test_every_way_of_the_catalogue_is_worked_out_by_hand():
     """Each stands in the catalogue once and leads where a row states; rounded figures have a test of their own, and so has the price put on top of a cost."""
     assert len({slip.name for slip in CATALOGUE}) == len(CATALOGUE)
-    ways = {way.text for slip in CATALOGUE for way in slip.ways if not isinstance(way, Rounded)}
+    ways = {way.text for slip in CATALOGUE for way in slip.variants if not isinstance(way, RoundedFigure)}
     patterns = {way: re.compile(re.sub(r"\\\{\w+\\\}", ".+", re.escape(way))) for way in ways}
     assert [way for way in ways if not any(patterns[way].fullmatch(text) for _, text, _ in HAND)] == ["a share of the price put on top of the cost"]
 

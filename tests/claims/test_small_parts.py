@@ -2,9 +2,9 @@
 
 import pytest
 
-from symroof.claims.conflicts import compatible
-from symroof.claims.read.tables import Cell, Table, tables
+from symroof.claims.read.tables import NoteCell, NoteTable, tables
 from symroof.claims.read.written_number import read_written
+from symroof.claims.related_claims import compatible
 
 HEADS = {
     "KV cache (GB)": "GB", "time, ms": "ms", "rate (token/s)": "token/s", "ITL (ms per layer)": "ms", "batch (requests)": "request", "(%)": "%", "GB": "GB",
@@ -15,7 +15,7 @@ HEADS = {
 @pytest.mark.parametrize("head", HEADS)
 def test_the_unit_of_a_column(head):
     """A unit alone, or one of something; a factor is none, and neither is a unit among other words."""
-    assert Table((Cell(0, head),), (), 0).unit(0) == HEADS[head]
+    assert NoteTable((NoteCell(0, head),), (), 0).unit(0) == HEADS[head]
 
 
 @pytest.mark.parametrize(
@@ -51,13 +51,13 @@ def test_a_column_behind_the_head_has_no_unit_and_no_name():
 def test_what_the_head_says_of_a_number_that_does_not_say_it_itself():
     """A range has a unit of its own or none."""
     (table,) = tables(WIDE)
-    assert [(table.number(0, i).unit, [str(one) for one in table.number(0, i).of]) for i in range(4)] == [
+    assert [(table.number(0, i).unit, [str(one) for one in table.number(0, i).denominators]) for i in range(4)] == [
         ("", []),
         ("GB", []),
         ("GB/device", ["device"]),
         ("GB", []),
     ]
-    assert (table.number(1, 2).unit, [str(one) for one in table.number(1, 2).of]) == ("GB/request", ["request"])
+    assert (table.number(1, 2).unit, [str(one) for one in table.number(1, 2).denominators]) == ("GB/request", ["request"])
     assert (table.number(1, 1).text, table.number(1, 1).unit) == ("3 to 4", "")
 
 

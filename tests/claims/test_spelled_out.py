@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.read.annotations import fields
-from symroof.claims.read.numbers import figures
-from symroof.claims.read.spelled_arithmetic import equations, of_blocks, resting_on, same_number
+from symroof.claims.read.annotations import annotation_fields
+from symroof.claims.read.prose_numbers import figures
+from symroof.claims.read.spelled_arithmetic import dependent_equations, equations, equations_of_blocks, same_number
 from symroof.claims.read.tables import tables
 
 RIGHT, WRONG, NONE = True, False, None
@@ -106,7 +106,7 @@ def test_equations_in_a_row():
 def test_what_rests_on_a_number():
     text = "282 ms × 2 = 564 ms; 6 × 70 = 282 GB; 282 GB + 20 GB = 302 GB; 302 GB / 2 = 151 GB; 7 × 3 = 21; 282 ms × 3 = 846 ms; 282 × 4 = 1128"
     wrong = equations(text)[1].result
-    assert [one.result.text for one in resting_on(wrong, equations(text))] == ["302 GB", "151 GB", "1128"]
+    assert [one.result.text for one in dependent_equations(wrong, equations(text))] == ["302 GB", "151 GB", "1128"]
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_numbers_that_are_one(one, other, same):
 
 def test_the_length_of_what_is_looked_through():
     text = "2 × 3 = 7 "
-    assert len(of_blocks([(5, text)])) == 1
-    assert of_blocks([(5, text)])[0].result.start == 5 + text.index("7")
-    assert len(of_blocks([(0, text.ljust(20_000))])) == 1
-    assert of_blocks([(0, text.ljust(20_001))]) == []
-    assert len(of_blocks([(0, text.ljust(20_000))] * 21)) == 20  # 400,000 characters of a file
+    assert len(equations_of_blocks([(5, text)])) == 1
+    assert equations_of_blocks([(5, text)])[0].result.start == 5 + text.index("7")
+    assert len(equations_of_blocks([(0, text.ljust(20_000))])) == 1
+    assert equations_of_blocks([(0, text.ljust(20_001))]) == []
+    assert len(equations_of_blocks([(0, text.ljust(20_000))] * 21)) == 20  # 400,000 characters of a file
 
 
 def sums(head, *rows):
@@ -221,7 +221,7 @@ def test_the_cells_that_a_comment_in_a_head_or_a_first_cell_is_about():
     ],
 )
 def test_the_fields_of_an_annotation(text, data):
-    read = fields(text)
+    read = annotation_fields(text)
     assert (read.data, read.faults) == (data, [])
     place = read.near(("given", "prompt", "deeper"))
     assert text[place:].startswith("prompt") or ("given", "prompt") not in read.places
@@ -249,7 +249,7 @@ SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
     ],
 )
 def test_a_fault_of_an_annotation_stands_at_its_word(text, fault):
-    place, message, hint = fields(text).faults[0]
+    place, message, hint = annotation_fields(text).faults[0]
     assert (place, message) == fault[:2]
     assert hint == fault[2] or "my_name" in text
-    assert len(fields(text).faults) == 1
+    assert len(annotation_fields(text).faults) == 1

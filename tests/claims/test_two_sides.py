@@ -5,11 +5,24 @@ from fractions import Fraction
 import pytest
 
 from symroof.analysis.study import Study
-from symroof.claims.catalogue_figures import as_quantity, confusable, family, figure
+from symroof.claims.case_comparison import (
+    SYMROOF,
+    chance_share,
+    diff,
+    is_coincidence,
+    is_file,
+    is_preset,
+    parse_claim,
+    require_study,
+    resolve_side,
+    split_number_side,
+    waterfall_to_text,
+    waterfalls,
+)
+from symroof.claims.catalogue_figures import as_quantity, catalogue_figure, confusable_figures, family
 from symroof.claims.claim_settings import settings_text, study_of
 from symroof.claims.read.written_number import read_written
-from symroof.claims.stated_number import reading, settings_of
-from symroof.claims.two_cases import OWN, by_chance, claimed, coincidental, diff, is_file, is_preset, number_side, resolved, there_is, to_written, ways_between
+from symroof.claims.stated_number import explain_number, settings_of
 from symroof.errors import InputError
 
 
@@ -26,18 +39,18 @@ def case():
     ],
 )  # fmt: skip
 def test_which_side_is_a_number(text, side):
-    assert number_side(text) == side
+    assert split_number_side(text) == side
 
 
 def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert [is_preset(text) for text in (OWN, "genz", "nothing", "llama-3-8b-chat")] == [True, True, False, False]
+    assert [is_preset(text) for text in (SYMROOF, "genz", "nothing", "llama-3-8b-chat")] == [True, True, False, False]
     assert [is_file(text) for text in ("genz", "x" * 5000, "a\0b")] == [False, False, False]
     (tmp_path / "genz").write_text("x")
     (tmp_path / "14 ms").write_text("x")
-    assert (is_file("genz"), is_preset("genz"), number_side("14 ms")) == (True, False, None)
-    (tmp_path / OWN).write_text("x")
-    assert is_preset(OWN)
+    assert (is_file("genz"), is_preset("genz"), split_number_side("14 ms")) == (True, False, None)
+    (tmp_path / SYMROOF).write_text("x")
+    assert is_preset(SYMROOF)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +59,9 @@ def test_which_side_is_a_preset_and_which_a_file(tmp_path, monkeypatch):
 )
 def test_a_side_that_is_none(text, hint):
     with pytest.raises(InputError) as error:
-        there_is(text)
+        require_study(text)
     assert (error.value.problems[0].message, error.value.problems[0].hint) == ("is not a study, a preset or a case in quotes", hint)
-    there_is("llama-3-8b-chat")
+    require_study("llama-3-8b-chat")
 
 
 @pytest.mark.parametrize(
@@ -69,10 +82,10 @@ def test_sides_that_do_not_go_together(a, b, quantity, message, case):
 
 def test_a_preset_counts_the_other_side_or_the_study_beside(case):
     other = Study("llama-3-8b", "l4", prompt=2048)
-    assert resolved("genz", None, case).request.preset == "genz"
-    assert resolved("genz", other, case).request.hardware == ("l4",)
-    assert resolved(OWN, None, case).request.preset is None
-    assert resolved(case, other, other) is case
+    assert resolve_side("genz", None, case).chosen.preset == "genz"
+    assert resolve_side("genz", other, case).chosen.hardware == ("l4",)
+    assert resolve_side(SYMROOF, None, case).chosen.preset is None
+    assert resolve_side(case, other, other) is case
     assert case.chosen.preset is None
 
 
@@ -81,16 +94,16 @@ def test_the_way_to_a_number_and_back(case):
     there, back = diff(case, "300 MB", "kv_cache_bytes"), diff("300 MB", case, "kv_cache_bytes")
     assert (there.start.value, there.end.value) == (2048 * 131_072, 300 * 10**6)
     assert (back.start.value, back.end.value) == (there.end.value, there.start.value)
-    assert to_written(case, "kv_cache_bytes", "268.4 MB").end.value == Fraction(2684 * 10**5)
-    assert claimed("kv_cache_bytes", "300 MB", "x")[1].value == 3 * 10**8
+    assert waterfall_to_text(case, "kv_cache_bytes", "268.4 MB").end.value == Fraction(2684 * 10**5)
+    assert parse_claim("kv_cache_bytes", "300 MB", "x")[1].value == 3 * 10**8
 
 
 def test_ways_of_what_both_have(case):
     other = Study("llama-3-8b", "h100-sxm", prompt=4096)
-    assert [way.start.name for way in ways_between(case.first, other.first, ["itl", "cost_per_mtok", "ttft"])] == ["itl", "ttft"]
+    assert [way.start.name for way in waterfalls(case.first, other.first, ["itl", "cost_per_mtok", "ttft"])] == ["itl", "ttft"]
     with pytest.raises(InputError, match="cost_per_mtok"):
-        ways_between(case.first, other.first, ["cost_per_mtok", "price_per_mtok"])
-    assert ways_between(case.first, other.first, []) == []
+        waterfalls(case.first, other.first, ["cost_per_mtok", "price_per_mtok"])
+    assert waterfalls(case.first, other.first, []) == []
 
 
 class Origins:
@@ -99,11 +112,11 @@ class Origins:
 
 
 def test_what_most_random_numbers_would_fit_too_explains_none():
-    assert [coincidental(share) for share in (None, 0, 0.5, 0.51)] == [False, False, False, True]
+    assert [is_coincidence(share) for share in (None, 0, 0.5, 0.51)] == [False, False, False, True]
     written = read_written("20", "")
-    assert by_chance(Origins(10, [20]), written) > 0
-    assert by_chance(Origins(10, [10, -3, 0]), written) == 0  # the value as it stands, and what is no positive number, explains nothing
-    assert by_chance(Origins(10, [20, 21, 22, 19]), written) > by_chance(Origins(10, [20]), written)
+    assert chance_share(Origins(10, [20]), written) > 0
+    assert chance_share(Origins(10, [10, -3, 0]), written) == 0  # the value as it stands, and what is no positive number, explains nothing
+    assert chance_share(Origins(10, [20, 21, 22, 19]), written) > chance_share(Origins(10, [20]), written)
     for text, derived, values in (
         ("< 20", 10, [20]),
         ("19..21", 10, [20]),
@@ -113,7 +126,7 @@ def test_what_most_random_numbers_would_fit_too_explains_none():
         ("0", 10, [20]),
         ("x", 10, [20]),
     ):
-        assert by_chance(Origins(derived, values), read_written(text, "")) is None
+        assert chance_share(Origins(derived, values), read_written(text, "")) is None
 
 
 # ---------------------------------------------------------------------------------------------- what a stated number may be
@@ -143,10 +156,10 @@ def test_the_settings_of_a_study_as_a_claim_states_them():
 
 def test_a_number_that_the_case_gives_needs_no_reading(case):
     for text in ("131.072 kB", "131 kB", "< 500 kB", "compute"):
-        assert reading(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
-    many_heads = reading(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
+        assert explain_number(case, "kv_bytes_per_token", read_written(text, "byte/token")).slips == ()
+    many_heads = explain_number(case, "kv_bytes_per_token", read_written("524 kB", "byte/token"))
     assert (many_heads.slips[0].slip, many_heads.fitted, many_heads.roof) == ("gqa_forgotten", (), "")
-    slow = reading(case, "itl", read_written("12.5 ms", "s"))
+    slow = explain_number(case, "itl", read_written("12.5 ms", "s"))
     assert [one.slip for one in slow.fitted] == ["hidden_efficiency", "hidden_overhead"]
     assert slow.roof.startswith("36 % of the roof")  # 15 GB of weights and 0.27 GB of cache: 4.56 of 12.5 ms
 
@@ -163,7 +176,7 @@ def test_a_number_that_the_case_gives_needs_no_reading(case):
     ],
 )  # fmt: skip
 def test_a_figure_by_its_path(path, value, unit):
-    assert figure(path) == (value, unit)
+    assert catalogue_figure(path) == (value, unit)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +194,7 @@ def test_a_figure_by_its_path(path, value, unit):
 )
 def test_a_figure_that_is_not_there(path, message, hint):
     with pytest.raises(InputError) as error:
-        figure(path)
+        catalogue_figure(path)
     assert message in error.value.problems[0].message
     assert error.value.problems[0].hint == hint
 
@@ -199,16 +212,16 @@ def test_the_quantity_that_a_figure_is(path, quantity):
 
 
 def test_figures_that_are_taken_for_one_another():
-    bound_case = study_of({"hardware": "h100-sxm"}).first
-    parts = dict(confusable(bound_case, "mem_bandwidth", "parts"))
+    binding = study_of({"hardware": "h100-sxm"}).first
+    parts = dict(confusable_figures(binding, "mem_bandwidth", "parts"))
     assert "h100-sxm" not in parts and parts["h200"] == 4800 * 10**9
-    relatives = dict(confusable(bound_case, "mem_bandwidth", "relatives"))
+    relatives = dict(confusable_figures(binding, "mem_bandwidth", "relatives"))
     assert not parts.keys() & relatives.keys()
-    assert {name for name, _ in confusable(bound_case, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
-        name for name in bound_case.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
+    assert {name for name, _ in confusable_figures(binding, "peak_flops", "precisions")} == {"fp64", "fp32", "tf32", "bf16", "fp8", "int8"} | {
+        name for name in binding.hardware.peaks if name not in ("fp64", "fp32", "tf32", "bf16", "fp8", "int8", "fp16")
     }  # fmt: skip
-    assert confusable(bound_case, "peak_flops", "sparse") == (("1978.9 TFLOP/s", 19789 * 10**11),)
-    assert confusable(study_of({"params": 1}).first, "peak_flops", "parts") == ()
-    assert confusable(study_of({"hardware": "v100-sxm2-32gb"}).first, "peak_flops", "sparse") == ()
+    assert confusable_figures(binding, "peak_flops", "sparse") == (("1978.9 TFLOP/s", 19789 * 10**11),)
+    assert confusable_figures(study_of({"params": 1}).first, "peak_flops", "parts") == ()
+    assert confusable_figures(study_of({"hardware": "v100-sxm2-32gb"}).first, "peak_flops", "sparse") == ()
     assert family("NVIDIA", "") == ()
     assert {part.architecture.split()[0] for part in family("NVIDIA", "Hopper x")} == {"Hopper"}

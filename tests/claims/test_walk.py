@@ -2,11 +2,11 @@
 
 import pytest
 
-from symroof.claims.read.markdown import line_starts, walked
+from symroof.claims.read.markdown import MarkdownScan, line_starts
 
 
 def walk(text):
-    one = walked(text)
+    one = MarkdownScan(text)
     return one.breaks[1:], sorted(one.rows)
 
 
@@ -35,7 +35,7 @@ def test_where_blocks_begin(text, breaks, rows):
 )  # fmt: skip
 def test_where_code_lies(text, code):
     """Between fences, the second as long as the first at least, or set in behind an empty line and in no item."""
-    assert walked(text).code == code
+    assert MarkdownScan(text).code == code
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_where_code_lies(text, code):
 )  # fmt: skip
 def test_where_comments_lie(text, comments, unclosed):
     """One in a span of code is none."""
-    one = walked(text)
+    one = MarkdownScan(text)
     assert (one.comments, one.unclosed) == (comments, unclosed)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import symroof as sr
 from symroof.analysis.number_origins import Origins
+from symroof.claims.case_comparison import chance_share
 from symroof.claims.read.written_number import read_written
-from symroof.claims.two_cases import by_chance
 from symroof.report.view import against
 from symroof.theory.symbols import INPUTS
 from tests.cli import call, good, refused
@@ -116,7 +116,7 @@ def test_choices_that_most_numbers_would_fit_are_no_explanation(monkeypatch):
     arguments = ("diff", "--explain", "decode_memory_time = 6 ms", *CASE)
     shown = good(*arguments, "--json").json["explain"]
     assert 0.3 < shown["chance"] < 0.5 and len(shown["explanations"]) == 1
-    monkeypatch.setattr("symroof.claims.two_cases.COINCIDENCE", 0.3)
+    monkeypatch.setattr("symroof.claims.case_comparison.COINCIDENCE", 0.3)
     assert good(*arguments, "--json").json["explain"]["explanations"] == []
     assert "1 set of choices would come to it, as to most numbers: no explanation" in good(*arguments).out
     (step,) = sr.diff(sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time").steps
@@ -259,8 +259,8 @@ def test_an_explanation_says_how_many_random_numbers_it_would_explain(explained)
     two = read_written("2.0 s", "s")
     reach = math.log(2)  # a factor of two on both sides; digits may be cut as well as rounded, so that 2.0 stands for 1.95 to 2.1
     expected = math.log(2.1 / 1.95) + math.log(2.1 / 2)  # of claims that agree with 4, those below 4
-    assert by_chance(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
-    assert by_chance(made, read_written("~2 s", "s")) > by_chance(made, two) > by_chance(made, read_written("2.000 s", "s"))
+    assert chance_share(made, two) == pytest.approx(expected / (2 * reach), rel=1e-9)
+    assert chance_share(made, read_written("~2 s", "s")) > chance_share(made, two) > chance_share(made, read_written("2.000 s", "s"))
     text, entries = explained
     assert 0 < entries["chance"] < 0.5
     assert "% of random numbers of this size and precision would be explained too" in text
@@ -269,7 +269,7 @@ def test_an_explanation_says_how_many_random_numbers_it_would_explain(explained)
 @pytest.mark.parametrize("text", ["<= 2 s", "0 s", "1..2 s"])
 def test_a_bound_a_range_and_nothing_have_no_chance(text):
     made = Origins(INPUTS["link_latency"], Fraction(1), (), 3, True, (Fraction(2),))
-    assert by_chance(made, read_written(text, "s")) is None
+    assert chance_share(made, read_written(text, "s")) is None
 
 
 def test_a_long_line_is_a_case_and_a_path_with_blanks_a_file(tmp_path):

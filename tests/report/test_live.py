@@ -23,7 +23,7 @@ from symroof.report.live.choices import settings
 from symroof.report.live.page import as_data, live, policy
 from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
-from symroof.specs.efficiencies import shipped
+from symroof.specs.efficiencies import shipped_efficiencies
 from symroof.units import format_quantity
 from tests.cli import study_text
 
@@ -152,7 +152,7 @@ def browsed(made, points, numbers, tmp_path_factory):
 def test_a_thousand_random_settings_agree_with_numpy_functions(points, browsed):
     """They come by another way through the formulas: polynomials, and sums in closed form. A message takes as long as evidence says of a group so large."""
     off = []
-    latency = {group: float(shipped().chosen("link_latency", group, "compiled")[0].value.value) for group in ("pair", "group")}
+    latency = {group: float(shipped_efficiencies().chosen("link_latency", group, "compiled")[0].value.value) for group in ("pair", "group")}
     for (setting, own), rows in zip(points, browsed["values"], strict=True):
         function = compile(ASKED, [*INPUTS, "link_latency"], setting.bound_case)
         messages = np.array([latency["pair" if where["tp"] <= 2 else "group"] for where in own])

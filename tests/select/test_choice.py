@@ -7,13 +7,13 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, misses
+from symroof.select.screened_group import CLOSE
 
 from symroof.api import Study
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window
-from symroof.select.choice import BESTS, FRONTS, ORDERS, Choice, misses
 from symroof.select.configuration import Configuration, Run, targets_of
-from symroof.select.screened_group import CLOSE
 from symroof.theory.symbols import TARGET_SYMBOLS
 
 

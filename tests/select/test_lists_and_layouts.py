@@ -5,14 +5,14 @@ from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
+from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
+from symroof.select.choice import select
+from symroof.select.layouts import LAID_OUT, NO_COUNTS, Counts, degrees_of, device_counts
 
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import candidates
-from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
 from symroof.select.candidates import hint, widened
-from symroof.select.choice import select
-from symroof.select.layouts import LAID_OUT, NO_COUNTS, Counts, degrees_of, device_counts
 
 
 def refused(call, *args, **more):

@@ -7,10 +7,10 @@ import pytest
 from symroof.api import Study
 from symroof.select.headroom import headrooms
 from symroof.select.selection import select
-from symroof.specs.efficiencies import shipped
+from symroof.specs.efficiencies import shipped_efficiencies
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048, "memory_share": 0.92}
-ENTRIES = {name: shipped().chosen(name, "hbm", "compiled")[0] for name in ("mfu", "mbu", "layer_overhead", "elementwise_bytes")}
+ENTRIES = {name: shipped_efficiencies().chosen(name, "hbm", "compiled")[0] for name in ("mfu", "mbu", "layer_overhead", "elementwise_bytes")}
 SHARES = ("mfu", "mbu")
 SLOW = {name: (entry.low if name in SHARES else entry.high).value for name, entry in ENTRIES.items()}
 FAST = {name: (entry.high if name in SHARES else entry.low).value for name, entry in ENTRIES.items()}

@@ -3,12 +3,12 @@
 from fractions import Fraction
 
 import pytest
-
-from symroof.api import Study
-from symroof.errors import InputError
 from symroof.select.as_json import configuration_json
 from symroof.select.choice import select
 from symroof.select.layouts import MOST_DEVICES, Counts, device_counts
+
+from symroof.api import Study
+from symroof.errors import InputError
 
 CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 256, "chunk": 2048, "batch": 40}
 

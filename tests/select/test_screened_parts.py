@@ -3,14 +3,14 @@
 from types import SimpleNamespace
 
 import pytest
+from symroof.select.pareto_front import front
+from symroof.select.screened_group import Screened
 
 from symroof.api import Study
 from symroof.report.selection_cells import verdict
 from symroof.select.batch_window import Window
 from symroof.select.candidates import widened
 from symroof.select.configuration import Run, at_batch
-from symroof.select.pareto_front import front
-from symroof.select.screened_group import Screened
 
 
 @pytest.mark.parametrize(

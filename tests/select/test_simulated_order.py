@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-
 from symroof.select.choice import select
+
 from tools.simulation import SERVERS
 
 TARGETS = {"ttft": "2 s", "itl": "50 ms"}

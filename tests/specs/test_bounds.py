@@ -13,7 +13,7 @@ from symroof.specs.checkpoints.json_text import load_json, loads_json
 from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.fields import build
 from symroof.specs.input_values import settings
-from symroof.specs.layer_order import faults
+from symroof.specs.layer_order import order_faults
 from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec, Norm
 from symroof.specs.precision import width
@@ -92,8 +92,8 @@ def test_a_key_that_is_written_twice_is_shown_where_it_stands_again(text, place)
 
 
 def test_layers_that_are_laid_out():
-    assert faults((), {"a": 9_999, "b": 1}) == []
-    assert faults((), {"a": 9_999, "b": 2}) == [(("layers",), "hold 10,001 layers in all; at most 10,000 can be laid out")]
+    assert order_faults((), {"a": 9_999, "b": 1}) == []
+    assert order_faults((), {"a": 9_999, "b": 2}) == [(("layers",), "hold 10,001 layers in all; at most 10,000 can be laid out")]
 
 
 LEAST = {

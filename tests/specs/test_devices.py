@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.claims.catalogue_figures import as_quantity, figure
+from symroof.claims.catalogue_figures import as_quantity, catalogue_figure
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.fields import build
@@ -43,8 +43,8 @@ def test_memory_is_what_the_driver_reports(name):
 def test_the_label_of_an_h100_is_seven_per_cent_short():
     """80 GB on the box; 81,559 MiB are 85,520,809,984 bytes. The label stays what the data sheet says."""
     assert value("h100-sxm", "mem_capacity") == 85_520_809_984
-    assert figure("h100-sxm.memory.reported") == (85_520_809_984, "byte")
-    assert figure("h100-sxm.memory.capacity") == (80 * GIGA, "byte")
+    assert catalogue_figure("h100-sxm.memory.reported") == (85_520_809_984, "byte")
+    assert catalogue_figure("h100-sxm.memory.capacity") == (80 * GIGA, "byte")
     assert "nvidia-smi" in given("h100-sxm")["mem_capacity"].source
 
 
@@ -112,7 +112,7 @@ def test_a_figure_of_the_catalogue_is_an_input_or_only_a_figure():
     assert as_quantity("h100-sxm.network.bandwidth") == ("network_bandwidth", {"hardware": "h100-sxm"})
     assert as_quantity("h100-sxm.link.devices") == ("node_devices", {"hardware": "h100-sxm"})
     assert as_quantity("h100-sxm.memory.capacity") is None
-    assert figure("h100-sxm.link.devices")[0] == 8
+    assert catalogue_figure("h100-sxm.link.devices")[0] == 8
 
 
 # ----------------------------------------------------------------------------------------------------------------- rates

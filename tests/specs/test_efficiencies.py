@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from pydantic import ValidationError
 
-from symroof.specs.efficiencies import EfficienciesSpec, Efficiency, group_of, tile_share, unit_of
+from symroof.specs.efficiencies import EfficienciesSpec, Efficiency, link_group, tile_share, unit_of
 
 
 def entry(**changes):
@@ -73,7 +73,7 @@ def test_what_does_not_depend_on_the_family_is_no_fallback():
 
 def test_the_group_that_links_are_of():
     """A pair, or more; where the number is not known it may be more."""
-    assert [group_of(devices) for devices in (1, 2, Fraction(2), 3, 8, None)] == ["pair", "pair", "pair", "group", "group", "group"]
+    assert [link_group(devices) for devices in (1, 2, Fraction(2), 3, 8, None)] == ["pair", "pair", "pair", "group", "group", "group"]
 
 
 def test_the_share_of_the_bandwidth_that_a_tile_leaves():

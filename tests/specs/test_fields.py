@@ -7,10 +7,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from symroof.errors import InputError
 from symroof.specs.claims import ClaimsSpec
-from symroof.specs.engines import ENGINES, engine_class
-from symroof.specs.fields import Source, Span, amount, build, in_unit, parse_span
+from symroof.specs.efficiencies import ENGINES, engine_class
+from symroof.specs.fields import Source, ValueRange, amount, build, in_unit, parse_range
+from symroof.specs.file_kinds import schema
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.kinds import schema
 from symroof.specs.measured import Ceiling, Measurement, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document, loads
@@ -65,9 +65,9 @@ def test_what_is_one(value, unit, options, read, text):
     [("1 ms..2 ms", 1, 2), ("1..2 ms", 1, 2), ("2 ms..2 ms", 2, 2), ("1e-3..2e-3 s", 1, 2), ("500 us..2 ms", Fraction(1, 2), 2), ("1_000..2,000 us", 1, 2)],
 )
 def test_a_range_of_times(text, low, high):
-    span = parse_span(text, "s")
+    span = parse_range(text, "s")
     assert (1000 * span.low, 1000 * span.high, 1000 * span.middle, span.text) == (low, high, Fraction(low + high) / 2, text)
-    assert Span(span.low, span.high, text, Fraction(7)).middle == 7
+    assert ValueRange(span.low, span.high, text, Fraction(7)).middle == 7
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_a_range_of_times(text, low, high):
 )
 def test_a_range_that_runs_backwards_is_turned_in_its_hint(text, turned):
     with pytest.raises(ValueError) as error:
-        parse_span(text, "s")
+        parse_range(text, "s")
     assert str(error.value) == f"the range {text!r} runs backwards; write {turned}"
-    assert parse_span(turned, "s").low < parse_span(turned, "s").high
+    assert parse_range(turned, "s").low < parse_range(turned, "s").high
 
 
 def test_a_range_of_prices_is_by_the_hour():
-    span = parse_span("1..3", "USD/s", "USD/hour", bare=True)
+    span = parse_range("1..3", "USD/s", "USD/hour", bare=True)
     assert (3600 * span.low, 3600 * span.high) == (1, 3)
 
 

@@ -7,12 +7,11 @@ import sympy
 
 from symroof import symbols
 from symroof.errors import InputError
-from symroof.specs.catalogue import entries, entries_matching, find, holds, is_path, near_or_file
+from symroof.specs.catalogue import entries, entries_matching, find, has_entry, hint_for_hub_name, is_path, match_model
+from symroof.specs.checkpoint_precisions import precision_name, precision_width
+from symroof.specs.file_kinds import file_kind
 from symroof.specs.input_values import setting
-from symroof.specs.kinds import kind_of
-from symroof.specs.names import model_named
 from symroof.specs.precision import BITS
-from symroof.specs.stored import precision_name, precision_width
 from symroof.specs.strict_yaml import loads
 from symroof.specs.study_fields import read_assumptions
 from symroof.specs.study_files import study_document
@@ -45,7 +44,7 @@ def test_several_parts_are_listed_up_to_a_dozen():
     """The words of a name are those of so many parts; from thirteen on their list is no hint."""
     every = entries("hardware")
     words = {word for name in every for word in name.split("-")}
-    several = {word: entries_matching("hardware", word) for word in sorted(words) if not holds("hardware", word)}
+    several = {word: entries_matching("hardware", word) for word in sorted(words) if not has_entry("hardware", word)}
     assert {len(parts) > 12 for parts in several.values() if len(parts) > 1} == {True, False}
     for word, parts in several.items():
         if len(parts) > 1:
@@ -122,16 +121,16 @@ def test_a_switch_is_no_yes_or_no(written):
 )
 def test_one_key_tells_what_kind_of_file_it_is(keys, kind):
     for key in keys.split():
-        assert kind_of(loads(f"name: x\n{key}: 3")) == kind
+        assert file_kind(loads(f"name: x\n{key}: 3")) == kind
     with pytest.raises(InputError, match="is not a study, model, hardware"):
-        kind_of(loads(f"name: {keys.split()[0]}"))
+        file_kind(loads(f"name: {keys.split()[0]}"))
 
 
 def test_what_the_catalogue_holds():
-    assert [holds("models", name) for name in ("LLAMA-3-8B", "llama-3-8b.yaml", "zz", "../models/llama-3-8b")] == [True, False, False, False]
+    assert [has_entry("models", name) for name in ("LLAMA-3-8B", "llama-3-8b.yaml", "zz", "../models/llama-3-8b")] == [True, False, False, False]
     alias = next(alias for entry in entries("hardware").values() for alias in entry.aliases)
-    assert holds("hardware", alias.upper())
-    assert near_or_file("x/Llama-3-9B").startswith("did you mean 'llama-3-8b' or 'llama-3-70b' or ")
+    assert has_entry("hardware", alias.upper())
+    assert hint_for_hub_name("x/Llama-3-9B").startswith("did you mean 'llama-3-8b' or 'llama-3-70b' or ")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +149,7 @@ def test_what_the_catalogue_holds():
     ],
 )  # fmt: skip
 def test_what_a_name_of_the_hub_says(name, model, stored, word, version):
-    named = model_named(name, entries("models"))
+    named = match_model(name, entries("models"))
     assert (named.name, named.stored, named.stored_word, named.version) == (model, stored, word, version)
     says = [f"its name says {word}: --weights {stored} takes the weights as such a checkpoint stores them"] if stored else []
     apart = [f"the catalogue does not tell its {version} apart: give its config.json if that one differs"] if version else []
@@ -160,7 +159,7 @@ def test_what_a_name_of_the_hub_says(name, model, stored, word, version):
 
 @pytest.mark.parametrize("name", ["x/Llama-3-8B-foo", "x/8bit-llama-3-8b", "x/", "x/2407"])
 def test_a_name_that_leads_nowhere(name):
-    assert model_named(name, entries("models")) is None
+    assert match_model(name, entries("models")) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.fields import build
-from symroof.specs.layer_order import MOST_LAYERS, repeated, shortest_pattern
+from symroof.specs.layer_order import MOST_LAYERS, repeat_to_length, shortest_pattern
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import loads
 
@@ -33,7 +33,7 @@ def test_the_shortest_pattern_is_the_shortest_of_all_that_repeat():
         for sequence in product("ab", repeat=length):
             periods = [p for p in range(1, length + 1) if (2 * p <= length or p == length) and all(sequence[i] == sequence[i % p] for i in range(length))]
             assert len(shortest_pattern(sequence)) == periods[0]
-            assert repeated(shortest_pattern(sequence), length) == sequence
+            assert repeat_to_length(shortest_pattern(sequence), length) == sequence
 
 
 def test_a_long_sequence_takes_no_longer_for_being_nearly_the_same_throughout():

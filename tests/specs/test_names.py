@@ -7,8 +7,8 @@ import pytest
 import symroof as sr
 from symroof.errors import InputError
 from symroof.specs import catalogue
+from symroof.specs.catalogue import CatalogueEntry, NamedModel, match_model
 from symroof.specs.model_files import model_path, read_model
-from symroof.specs.names import Entry, Named, model_named
 from symroof.specs.strict_yaml import Document
 
 MODELS = {
@@ -48,10 +48,10 @@ def test_every_model_is_called_by_its_own_name_on_the_hub(entry):
 def test_the_address_of_an_entry_means_it_whatever_its_words_say(tmp_path):
     """A model that was read from a narrow checkpoint is that checkpoint, and nothing is left to remark; of somebody else's it is."""
     data = {"source": {"address": "https://huggingface.co/Org/Thing-FP8"}}
-    shipped = {"thing": Entry("thing", "Thing", (), tmp_path, Document("thing.yaml", data, {}, (), ""))}
+    shipped = {"thing": CatalogueEntry("thing", "Thing", (), tmp_path, Document("thing.yaml", data, {}, (), ""))}
     for name in ("org/thing-fp8", "Org/Thing-FP8", "ORG/THING-FP8"):
-        assert model_named(name, shipped) == Named("thing")
-    assert model_named("other/Thing-FP8", shipped) == Named("thing", "fp8", "fp8")
+        assert match_model(name, shipped) == NamedModel("thing")
+    assert match_model("other/Thing-FP8", shipped) == NamedModel("thing", "fp8", "fp8")
 
 
 @pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "microsoft/Phi-3-mini-128k-instruct", "a/b"])

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from symroof.cli.main import main
-from symroof.specs.other_tools import OF_OTHER_TOOLS, equivalent, of_other_tools
+from symroof.specs.other_tools import OTHER_TOOLS_OPTIONS, equivalent_of_name, equivalent_of_option
 from symroof.theory.symbols import INPUTS
 
 BY_HAND = {
@@ -27,11 +27,11 @@ BY_HAND = {
 
 def test_every_option_leads_to_what_it_is_here():
     written = {option: ours for ours, options in BY_HAND.items() for option in options.split()}
-    assert written == OF_OTHER_TOOLS
-    assert {option: of_other_tools(option, ()) for option in written} == written
-    assert equivalent("max_new_tokens") == "--output" and equivalent("dp_size") == "--set dp=N" and equivalent("batch") == ""
-    assert of_other_tools("-t", ["eval", "-tp=4"]) == "--tp" and of_other_tools("--unheard-of", ()) == ""
-    assert [of_other_tools(option, ["eval", "--gpu", "--tp-size=4"]) for option in ("-t", "--t", "--gp", "--tp")] == ["", "", "", ""], (
+    assert written == OTHER_TOOLS_OPTIONS
+    assert {option: equivalent_of_option(option, ()) for option in written} == written
+    assert equivalent_of_name("max_new_tokens") == "--output" and equivalent_of_name("dp_size") == "--set dp=N" and equivalent_of_name("batch") == ""
+    assert equivalent_of_option("-t", ["eval", "-tp=4"]) == "--tp" and equivalent_of_option("--unheard-of", ()) == ""
+    assert [equivalent_of_option(option, ["eval", "--gpu", "--tp-size=4"]) for option in ("-t", "--t", "--gp", "--tp")] == ["", "", "", ""], (
         "words that others begin with"
     )
 

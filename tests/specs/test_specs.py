@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.specs import catalogue
-from symroof.specs.fields import Span, build, example, in_unit
+from symroof.specs.fields import ValueRange, build, example, in_unit
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
@@ -361,7 +361,7 @@ def test_any_setting_is_taken_or_refused(name, text):
 )
 def test_ranges(text, low, high):
     found = setting("mfu", text)
-    assert isinstance(found, Span)
+    assert isinstance(found, ValueRange)
     assert (found.low, found.high) == (low, high)
 
 

@@ -8,9 +8,9 @@ import symroof as sr
 from symroof.analysis.verdict import case_warnings
 from symroof.errors import InputError
 from symroof.specs.catalogue import entries
+from symroof.specs.checkpoint_precisions import listed_precisions
 from symroof.specs.checkpoints.gguf_mixtures import mixture
 from symroof.specs.model_files import read_model
-from symroof.specs.stored import listed
 
 LINEAR = 32 * (4096 * (32 + 2 * 8) * 128 + 4096 * 4096 + 3 * 4096 * 14336)
 TABLE = 128_256 * 4096
@@ -84,7 +84,7 @@ OTHERS = {"awq": 4 + (16 + 4) / 128, "gptq": 4 + (16 + 4) / 128, "nf4": 4 + 32 /
 
 
 def test_precisions_are_listed_with_their_bits():
-    rows = {name: (float(bits), meaning) for name, bits, meaning in listed()}
+    rows = {name: (float(bits), meaning) for name, bits, meaning in listed_precisions()}
     for name, (kind, bits) in OF_FILES.items():
         uniform = name in ("q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q6_k", "q3_k_s", "q5_k_s")
         assert rows[name] == (bits, f"a file of llama.cpp: most matrices in {kind}" + ("" if uniform else ", some in more"))

@@ -3,7 +3,7 @@
 ``kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16``: a quantity (or ``threshold=…``, ``relation=…`` …), then ``NAME=VALUE``.
 The names of a claim file's fields are the claim's own, every other is a setting: an input, a quantity, a precision, a switch. Dots reach into ``targets.itl='50 ms'``, ``needs.mfu=0.5``, ``where.b=kv_bytes_per_element``, ``assume.detail=weights``.
 
->>> fields("kv_cache_bytes prompt=4096 detail=weights").data
+>>> annotation_fields("kv_cache_bytes prompt=4096 detail=weights").data
 {'quantity': 'kv_cache_bytes', 'given': {'prompt': 4096, 'detail': 'weights'}}
 """
 
@@ -23,15 +23,15 @@ WORD = re.compile(r"(?:([^\W\d][\w.-]*)(\s*=\s*))?(\"[^\"]*\"|'[^']*'|“[^”]*
 SPACE = re.compile(r"\s*")
 QUOTES = "\"'“‘"
 
-ELSEWHERE = {"values": "a row of values belongs in a claim file", "steps": "a chain of steps belongs in a claim file"}
+FILE_ONLY = {"values": "a row of values belongs in a claim file", "steps": "a chain of steps belongs in a claim file"}
 NESTED = ("needs", "where", "for_all")
 CASE = {"assume": "assume", "targets": "targets", "target": "targets"}
 IN_FILES = {field: key for key, field in PYTHON_WORDS.items()}
-OWN = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {"given", "line", *ELSEWHERE, *NESTED}
+CLAIM_FIELDS = {IN_FILES.get(name, name) for name in ClaimSpec.model_fields} - {"given", "line", *FILE_ONLY, *NESTED}
 
 
 @dataclass(frozen=True)
-class Word:
+class Assignment:
     """``NAME=VALUE`` or a bare word, with the places of both in the annotation."""
 
     name: str
@@ -42,7 +42,7 @@ class Word:
 
 
 @dataclass
-class Fields:
+class AnnotationFields:
     """The fields of an annotation as plain data, the place of each, the faults (place, message, hint), and whether it names a theory."""
 
     data: dict[str, Any] = field(default_factory=dict)
@@ -72,9 +72,9 @@ class Fields:
             self.places.setdefault(location[:depth], at)
 
 
-def fields(text: str, own: bool = False) -> Fields:
+def annotation_fields(text: str, own: bool = False) -> AnnotationFields:
     """Read an annotation; every fault is noted and the rest is read on. ``own``: a study declares names of it."""
-    result = Fields()
+    result = AnnotationFields()
     words = list(_words(text, result))
     result.theory = own or any(word.name == "theory" for word in words)  # whose names are known once the file's folder is
     for i, word in enumerate(words):
@@ -89,22 +89,22 @@ def fields(text: str, own: bool = False) -> Fields:
     return result
 
 
-def _put(result: Fields, word: Word) -> None:
+def _put(result: AnnotationFields, word: Assignment) -> None:
     head, _, rest = word.name.partition(".")
-    if head in ELSEWHERE:
-        result.faults.append((word.at, ELSEWHERE[head], "`symroof init claims` writes a starter"))
+    if head in FILE_ONLY:
+        result.faults.append((word.at, FILE_ONLY[head], "`symroof init claims` writes a starter"))
     elif (head in NESTED or head in CASE) and not rest:
         result.faults.append((word.at, f"{head} needs a name after a point", f"write {head}.NAME=VALUE"))
     elif head in NESTED:
         result.put((head, *_deep(rest)), typed(word) if head != "where" else word.value, word.at)
     elif head in CASE:
         result.put(("given", CASE[head], rest), word.value, word.at)
-    elif word.name in OWN:
+    elif word.name in CLAIM_FIELDS:
         result.put((word.name,), _cases(result, word) if word.name == "between" else word.value, word.at)
     elif word.name in SWITCH_NAMES or word.name in SETTABLE or base_name(word.name) in SETTABLE or (result.theory and OWN_NAME.fullmatch(word.name)):
         result.put(("given", word.name), word.value if word.name in SWITCH_NAMES else typed(word), word.at)
     else:
-        result.faults.append((word.at, f"unknown name {word.name[:60]!r}", name_hint(word.name, {*OWN, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))
+        result.faults.append((word.at, f"unknown name {word.name[:60]!r}", name_hint(word.name, {*CLAIM_FIELDS, *NESTED, *CASE, *SWITCH_NAMES, *SETTABLE})))
 
 
 def _deep(name: str) -> tuple[str, ...]:
@@ -112,11 +112,11 @@ def _deep(name: str) -> tuple[str, ...]:
     return (CASE[head], rest) if head in CASE and rest else (name,)
 
 
-def _cases(result: Fields, word: Word) -> list[dict[str, Any]]:
+def _cases(result: AnnotationFields, word: Assignment) -> list[dict[str, Any]]:
     """``hardware=h100-sxm | hardware=h200`` as two cases."""
     cases, at = [], word.value_at
     for part in word.value.split("|"):
-        inner = fields(part)
+        inner = annotation_fields(part)
         result.faults += [(at + place, message, hint) for place, message, hint in inner.faults]
         cases.append(inner.data.get("given", {}))
         for name in set(inner.data) - {"given"}:
@@ -125,7 +125,7 @@ def _cases(result: Fields, word: Word) -> list[dict[str, Any]]:
     return cases
 
 
-def typed(word: Word) -> Any:
+def typed(word: Assignment) -> Any:
     """A value as a claim file would read it: numbers exact, quoted values text."""
     if not word.quoted and (INTEGER.fullmatch(word.value) or DECIMAL.fullmatch(word.value)):
         try:
@@ -136,9 +136,9 @@ def typed(word: Word) -> Any:
     return word.value
 
 
-def _words(text: str, result: Fields) -> list[Word]:
+def _words(text: str, result: AnnotationFields) -> list[Assignment]:
     """The words of an annotation; reading ends at the first that is none."""
-    words: list[Word] = []
+    words: list[Assignment] = []
     place = len(SPACE.match(text)[0])  # type: ignore[index]
     while place < len(text):
         match = WORD.match(text, place)
@@ -148,7 +148,7 @@ def _words(text: str, result: Fields) -> list[Word]:
         raw = match[3]
         quoted = raw[:1] in QUOTES and bool(raw)
         value = " ".join(raw[1:-1].split()) if quoted else raw
-        words.append(Word(match[1] or "", value, place, match.start(3) + quoted, quoted))
+        words.append(Assignment(match[1] or "", value, place, match.start(3) + quoted, quoted))
         place = len(SPACE.match(text, match.end())[0]) + match.end()  # type: ignore[index]
     return words
 

@@ -12,47 +12,47 @@ from typing import Any
 
 from symroof.claims.claim_settings import normalized, with_theory
 from symroof.claims.read.markdown_notes import NOTES, Note, read_note
-from symroof.claims.read.name_check import misnamed
+from symroof.claims.read.name_check import name_problems
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
 from symroof.specs.strict_yaml import Document, loads
 
 CLAIM_FILES = (".yaml", ".yml", ".json", "")
-HOLDERS = "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml); `symroof init claims` writes one"
+FILE_HINT = "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml); `symroof init claims` writes one"
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 
 
 @dataclass(frozen=True)
-class Source:
+class ClaimFile:
     """A file of claims that was read.
 
     Attributes:
         problems: all of its faults.
-        aside: the claims that cannot be judged for them, by their place in the file.
+        skipped: the claims that cannot be judged for them, by their place in the file.
     """
 
     document: Document
     spec: ClaimsSpec
     note: Note | None = None
     problems: tuple[Problem, ...] = ()
-    aside: frozenset[int] = frozenset()
+    skipped: frozenset[int] = frozenset()
 
 
-def read(text: str, file: str) -> Source:
+def read_claims(text: str, file: str) -> ClaimFile:
     """A file of claims without faults: a Markdown note by its ending, a claim file else.
 
     Raises:
         InputError: all of its faults.
     """
-    source = read_on(text, file)
+    source = read_claims_leniently(text, file)
     if source.problems:
         raise InputError(source.problems)
     return source
 
 
-def read_on(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> Source:
+def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> ClaimFile:
     """The same with claims that cannot be read set aside; ``declared`` maps names of a study's own to the file that declares them.
 
     Raises:
@@ -63,7 +63,7 @@ def read_on(text: str, file: str, declared: Mapping[str, str] = MappingProxyType
     document = note.document if note else _normalized(_loaded(text, file, noted), noted, declared)
     if isinstance(document.data, dict) and "claims" not in document.data:
         raise InputError(Problem(file, "holds no claims", 1, 1, hint="`symroof init claims` writes a starter; a note's name ends in .md"))
-    every, aside = [*(note.problems if note else ())], set(note.aside if note else ())
+    every, aside = [*(note.problems if note else ())], set(note.skipped if note else ())
     problems: Sequence[Problem] = noted
     while True:
         every += _distinct(problems)
@@ -71,13 +71,13 @@ def read_on(text: str, file: str, declared: Mapping[str, str] = MappingProxyType
         document, aside = _without(document, late, problems), aside | late
         spec, problems = _built(document)
         if spec and not problems:
-            return Source(document, spec, note, tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
+            return ClaimFile(document, spec, note, tuple(sorted(every, key=lambda problem: (problem.line or 0, problem.column or 0))), frozenset(aside))
 
 
-def cannot_hold(file: str) -> Problem:
+def not_a_claim_file(file: str) -> Problem:
     """The problem of a file of a kind that no claims stand in: a PDF, a notebook, a page."""
     suffix = Path(file).suffix
-    return Problem(file, f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims", hint=HOLDERS)
+    return Problem(file, f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims", hint=FILE_HINT)
 
 
 def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
@@ -91,9 +91,9 @@ def _loaded(text: str, file: str, noted: list[Problem]) -> Document:
     try:
         document = loads(text, file, noted)
     except InputError:
-        raise InputError(cannot_hold(file)) from None
+        raise InputError(not_a_claim_file(file)) from None
     if not isinstance(document.data, dict) or "claims" not in document.data:
-        raise InputError(cannot_hold(file))
+        raise InputError(not_a_claim_file(file))
     return document
 
 
@@ -103,7 +103,7 @@ def _built(document: Document) -> tuple[ClaimsSpec | None, Sequence[Problem]]:
         spec = build(document, ClaimsSpec)
     except InputError as error:
         return None, error.problems
-    return spec, misnamed(document, spec)
+    return spec, name_problems(document, spec)
 
 
 def _normalized(document: Document, noted: list[Problem], declared: Mapping[str, str]) -> Document:
@@ -143,12 +143,12 @@ def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -
     claims = list(document.data["claims"])
     for index in sorted(aside):
         reasons = [problem for problem in problems if problem.location[:2] == ("claims", index)]
-        claims[index] = set_aside(claims[index], why(reasons), f"claim-{index + 1}", taken)
+        claims[index] = skipped_claim(claims[index], why(reasons), f"claim-{index + 1}", taken)
         taken.add(claims[index]["id"])
     return replace(document, data={**document.data, "claims": claims})
 
 
-def set_aside(claim: object, reason: str, name: str, taken: set[Any]) -> dict[str, Any]:
+def skipped_claim(claim: object, reason: str, name: str, taken: set[Any]) -> dict[str, Any]:
     """A claim that is not judged, in the place of one that cannot be: its readable fields stay."""
     data = claim if isinstance(claim, dict) else {}
     readable = {key: data[key] for key, kind in READABLE.items() if isinstance(data.get(key), kind)}

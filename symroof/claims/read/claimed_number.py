@@ -3,11 +3,13 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from symroof.claims.claim_settings import own_of
+from symroof.claims.claim_settings import declarations_of, merged_settings
 from symroof.claims.derive_claim import derived
-from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.prose_numbers import Figure, figures
+from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError
 from symroof.specs.claims import FORMS, ClaimSpec
 from symroof.theory.declarations import NONE, Declarations
@@ -43,10 +45,10 @@ PRECISION = re.compile(
 NARROW = {"bit": 64, "byte": 8}
 """Widths of an element in bits, and in bytes where the words say ``each``: how wide a number is, not how much memory."""
 OF_ELEMENTS = re.compile(r"_per_(?:param|element)$")
-AIM = r"(?:target|SLO|SLA|goal|budget|objective|requirement|ceiling|deadline|limit)s?\b"
-AIMED = re.compile(rf"[\s*_`-]*(?:\w+\s+)?{AIM}|\s+(?:we|they|you)\s+(?:need|want|allow|promise|aim)", re.IGNORECASE)
-AIM_BEFORE = re.compile(rf"\b{AIM}\s*(?:(?:of|is|was|to|:|=|\()\s*)*\W{{0,3}}(?:below|under|less than|at most|<=?|≤)?\s*$", re.IGNORECASE)
-OURS = re.compile(
+TARGET = r"(?:target|SLO|SLA|goal|budget|objective|requirement|ceiling|deadline|limit)s?\b"
+TARGET_AFTER = re.compile(rf"[\s*_`-]*(?:\w+\s+)?{TARGET}|\s+(?:we|they|you)\s+(?:need|want|allow|promise|aim)", re.IGNORECASE)
+TARGET_BEFORE = re.compile(rf"\b{TARGET}\s*(?:(?:of|is|was|to|:|=|\()\s*)*\W{{0,3}}(?:below|under|less than|at most|<=?|≤)?\s*$", re.IGNORECASE)
+OUR_TARGET = re.compile(
     r"\b(?:below|under|above|over|within|beyond|exceed\w*|beat\w*|miss\w*|meet\w*|than|against|vs\.?)\s+(?:our|your|their|his|her|the|its)\s+(?:\w+\s+)?\W{0,3}$",
     re.IGNORECASE,
 )
@@ -60,25 +62,25 @@ class ClaimedNumber:
     Attributes:
         figure: the number, where it stands in the prose; None where there is none.
         value: the value as a claim file would write it; None where it stays as it is.
-        of: what the number is of, by the words around it.
+        denominator_words: what the number is of, by the words around it.
         fault: why it cannot be determined, and a hint.
     """
 
     figure: Figure | None = None
     value: str | None = None
-    of: str | None = None
+    denominators: str | None = None
     fault: tuple[str, str] | None = None
 
 
 def claimed_number(
-    data: Mapping[str, Any], prose: str, fresh: int = 0, owned: Collection[int] = (), complete: Callable[[Figure], Figure] = lambda figure: figure
+    data: Mapping[str, Any], prose: str, previous_end: int = 0, taken_starts: Collection[int] = (), complete: Callable[[Figure], Figure] = lambda figure: figure
 ) -> ClaimedNumber:
     """The number a claim of a note states, from its own data and the prose before it.
 
     Args:
-        fresh: where in the prose the annotation before it ended: a claim takes no number that stands before that, unless nothing
+        previous_end: where in the prose the annotation before it ended: a claim takes no number that stands before that, unless nothing
             but a comment or a cell is between.
-        owned: where in the prose the numbers begin that other annotations are about.
+        taken_starts: where in the prose the numbers begin that other annotations are about.
         complete: gives a number of a table what the head of its column says of it.
 
     >>> claimed_number({"quantity": "kv_cache_bytes"}, "It takes 1.34 GB in 5 ms").value
@@ -89,21 +91,23 @@ def claimed_number(
     if "value" in data:
         return _referred(str(data["value"]), before, unit)
     if unit is None or data.get("formula"):
-        return ClaimedNumber(value=_default_value(str(data.get("relation") or ""), prose[fresh:] if re.search(r"\w", prose[fresh:]) else prose) or None)
-    own = [figure for figure in before if figure.start >= fresh] if re.search(r"\w", prose[fresh:]) else before
-    own = [figure for figure in own if figure.start not in owned]
+        return ClaimedNumber(
+            value=_default_value(str(data.get("relation") or ""), prose[previous_end:] if re.search(r"\w", prose[previous_end:]) else prose) or None
+        )
+    own = [figure for figure in before if figure.start >= previous_end] if re.search(r"\w", prose[previous_end:]) else before
+    own = [figure for figure in own if figure.start not in taken_starts]
     if unit != ANY and not OF_ELEMENTS.search(str(data.get("quantity"))):
         own = [figure for figure in own if not _is_precision(figure, prose)]
     figure = (own[-1] if own else None) if unit == ANY else _fitting(own, unit, prose)
     if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
-        where = "between the annotation before and this one" if fresh else "before this annotation, in its paragraph or cell"
+        where = "between the annotation before and this one" if previous_end else "before this annotation, in its paragraph or cell"
         return ClaimedNumber(fault=(f"{missing} stands {where}", f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'"))
     return _claimed(figure, figure.written) if figure else ClaimedNumber(value="?")
 
 
 def _claimed(figure: Figure, value: str) -> ClaimedNumber:
-    return ClaimedNumber(figure, value, " per ".join(map(str, figure.of)) or None)
+    return ClaimedNumber(figure, value, " per ".join(map(str, figure.denominators)) or None)
 
 
 def _is_precision(figure: Figure, prose: str) -> bool:
@@ -114,7 +118,7 @@ def _is_precision(figure: Figure, prose: str) -> bool:
     """
     unit = figure.unit.partition("/")[0]
     most = NARROW.get({"bits": "bit", "B": "byte"}.get(unit, unit), 0)
-    if figure.power or figure.last or not 0 < float(figure.digits.replace(",", "")) <= most:
+    if figure.power or figure.range_end or not 0 < float(figure.digits.replace(",", "")) <= most:
         return False
     return unit.startswith("bit") or figure.unit in ("byte/parameter", "byte/param", "B/param") or PRECISION.match(prose, figure.end) is not None
 
@@ -122,7 +126,7 @@ def _is_precision(figure: Figure, prose: str) -> bool:
 def _is_target(figure: Figure, prose: str) -> bool:
     """Whether a figure is a number to be reached: ``below our 100 tok/s``, ``the 50 ms target``."""
     before = prose[max(figure.start - 60, 0) : figure.start]
-    return bool(AIMED.match(prose, figure.stop) or OURS.search(before) or AIM_BEFORE.search(before))
+    return bool(TARGET_AFTER.match(prose, figure.unit_end) or OUR_TARGET.search(before) or TARGET_BEFORE.search(before))
 
 
 def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumber:
@@ -130,7 +134,7 @@ def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumb
     own = figures(value)
     figure = _same(before, own)
     if figure is not None:
-        return _claimed(figure, value if own[-1].sign or own[-1].last else figure.written)
+        return _claimed(figure, value if own[-1].qualifier or own[-1].range_end else figure.written)
     if own and unit not in (None, ANY) and (fitting := [other.text for other in before if other.fit(unit or "") < 2]):
         return ClaimedNumber(fault=(f"value {value[:40]!r} does not stand before this annotation", f"there are: {', '.join(fitting[-SHOWN:])}"))
     return ClaimedNumber()
@@ -140,10 +144,10 @@ def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
     """The last number written the same way as a ``value``, or else the last that is as much."""
     if not own:
         return None
-    last = own[-1].last or own[-1]
+    last = own[-1].range_end or own[-1]
 
     def same(figure: Figure) -> bool:
-        ends = (figure.last, figure) if figure.last else (figure,)
+        ends = (figure.range_end, figure) if figure.range_end else (figure,)
         return any(end.number.replace(",", "") == last.number.replace(",", "") and last.unit in ("", end.unit) for end in ends)
 
     return next((figure for figure in reversed(before) if same(figure)), None) or next((f for f in reversed(before) if f.amount == last.amount != ()), None)
@@ -151,7 +155,7 @@ def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
 
 def _fitting(before: list[Figure], unit: str, prose: str) -> Figure | None:
     """The last number whose unit fits best; one to be reached only where there is no other."""
-    ranked = [((figure.last or figure).fit(unit), _is_target(figure, prose), -i) for i, figure in enumerate(before)]
+    ranked = [((figure.range_end or figure).fit(unit), _is_target(figure, prose), -i) for i, figure in enumerate(before)]
     fits, _, place = min(ranked, default=(9, False, 0), key=lambda rank: (rank[0] == 9, rank[1], rank[0], rank[2]))
     return before[-place] if fits < 9 else None
 
@@ -186,7 +190,7 @@ def _declared(data: Mapping[str, Any]) -> Declarations:
     """The names that the theory of a claim declares; one that cannot be read is reported where names are checked."""
     given = data.get("given")
     try:
-        return own_of(given) if isinstance(given, Mapping) else NONE
+        return declarations_of(given) if isinstance(given, Mapping) else NONE
     except InputError:
         return NONE
 
@@ -199,3 +203,45 @@ def _default_value(relation: str, prose: str) -> str:
         labels = BOUND.findall(prose)
         return labels[-1].lower() if labels else ""
     return "true" if re.search("[<>=]", relation) else ""
+
+
+KILO = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s?[kK](i?)(?:[\s-]?(?:tokens?|toks?))?")
+IN_TOKENS = frozenset(name for name, symbol in (*INPUTS.items(), *QUANTITIES.items()) if symbol.unit == "token")
+OF_A_CONTEXT = ("prompt", "context", "peak_context")
+"""Settings that say how long a request is."""
+
+
+def token_lengths(text: str) -> tuple[int, ...]:
+    """The lengths that a number of thousands may be, the likelier first: of a power of two in thousands of 1,024; none without a k."""
+    match = KILO.fullmatch(text.strip())
+    if not match:
+        return ()
+    thousands = Fraction(match[1])
+    decimal, binary = (thousands * size for size in (1000, 1024))
+    power = thousands.denominator == 1 and thousands.numerator & (thousands.numerator - 1) == 0
+    options = (binary,) if match[2] else (binary, decimal) if power else (decimal, binary)
+    return tuple(int(option) for option in options if option.denominator == 1 and option > 0)
+
+
+def with_lengths(data: Mapping[str, Any], written: Mapping[str, str]) -> dict[str, Any]:
+    """A claim's data with lengths as a text writes them: of those it may mean, the first under which the claimed number holds.
+
+    >>> data = {"quantity": "kv_cache_bytes", "given": {"model": "llama-3-70b"}, "value": "1.31 GB"}
+    >>> with_lengths(data, {"prompt": "4k"})["given"]["prompt"], with_lengths({**data, "value": "1.34 GB"}, {"prompt": "4k"})["given"]["prompt"]
+    (4000, 4096)
+    """
+    result = dict(data)
+    for name, text in written.items():
+        options = [{**result, "given": merged_settings(result.get("given", {}), {name: length})} for length in token_lengths(text)]
+        result = next((option for option in options if len(options) > 1 and claim_holds(option)), options[0] if options else result)
+    return result
+
+
+def claim_holds(data: Mapping[str, Any]) -> bool:
+    """Whether a claim's number is the derived one, to the digits written; what cannot be derived is reported where it is judged."""
+    try:
+        result = derived(ClaimSpec.model_validate({**data, "id": "length"}))
+        written = read_written(data["value"], result.unit)
+        return result.number is not None and written.agrees(result.number)
+    except Exception:
+        return False

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from symroof.claims.read.markdown import LONGEST_PASSAGE, MARK, Passage
-from symroof.claims.read.tables import MOST_ROWS, Cell, Table
+from symroof.claims.read.tables import MOST_ROWS, NoteCell, NoteTable
 
 COMMENT = re.compile(r"(?<!\\)(?:\\\\)*(%)([^\r\n]*)")
 BREAK = re.compile(
@@ -33,10 +33,17 @@ RULES = re.compile(r"\\(?:hline|toprule|midrule|bottomrule|endhead|(?:cline|cmid
 ROW = re.compile(r"\\\\(?:\[[^\]\r\n]{0,20}\])?")
 
 
+def _comments(text: str) -> list[tuple[int, int]]:
+    return [(match.start(1), match.end(2)) for match in COMMENT.finditer(text)]
+
+
+def _listings(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in CODE.finditer(text)]
+
+
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a LaTeX text outside listings, in order."""
-    code = [match.span() for match in CODE.finditer(text)]
-    comments = [match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)]
+    code, comments = _listings(text), _comments(text)
     blank = _blanked(text, comments, code)
     breaks = [0, *(match.end() for match in BREAK.finditer(blank))]
     seen, begun = 0, 0
@@ -50,22 +57,20 @@ def passages(text: str) -> Iterator[Passage]:
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
     """The prose of every paragraph, item and row outside listings, comments blanked, with the place where it begins."""
-    code = [match.span() for match in CODE.finditer(text)]
-    blank = _blanked(text, [match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)], code)
+    blank = _blanked(text, _comments(text), _listings(text))
     places = sorted({0, *(match.end() for match in BREAK.finditer(blank)), len(text)})
     yield from ((low, blank[low:high].replace("&", "|")) for low, high in itertools.pairwise(places) if blank[low:high].strip())
 
 
-def tables(text: str) -> list[Table]:
+def tables(text: str) -> list[NoteTable]:
     r"""The tables outside listings: the first row of each is its head, whatever lines it is written on.
 
     >>> [table] = tables(r"\begin{tabular}{lr} precision & TPOT (ms) \\ \hline fp16 & 7.9 \\ \end{tabular}")
     >>> [cell.text for cell in table.head], table.number(0, 1).text
     (['precision', 'TPOT (ms)'], '7.9 ms')
     """
-    code = [match.span() for match in CODE.finditer(text)]
-    quiet = _without(text, [*(match.span(1)[:1] + match.span(2)[1:] for match in COMMENT.finditer(text)), *code])
-    every: list[Table] = []
+    quiet = _without(text, [*_comments(text), *_listings(text)])
+    every: list[NoteTable] = []
     for opened in TABULAR.finditer(quiet):
         end = quiet.find(rf"\end{{{opened[1]}}}", opened.end())
         if end < 0:
@@ -76,15 +81,15 @@ def tables(text: str) -> list[Table]:
             : MOST_ROWS + 1
         ]
         if len(rows) > 1:
-            every.append(Table(rows[0], tuple(rows[1:]), end))
+            every.append(NoteTable(rows[0], tuple(rows[1:]), end))
     return every
 
 
-def _cells(row: str, start: int) -> tuple[Cell, ...]:
+def _cells(row: str, start: int) -> tuple[NoteCell, ...]:
     """The cells of a row, the text of each without the blanks around it."""
     edges = [0, *(place for match in CELL.finditer(row) for place in match.span()), len(row)]
     cells = ((low, row[low:high]) for low, high in zip(edges[::2], edges[1::2], strict=True))
-    return tuple(Cell(start + low + len(cell) - len(cell.lstrip()), cell.strip()) for low, cell in cells)
+    return tuple(NoteCell(start + low + len(cell) - len(cell.lstrip()), cell.strip()) for low, cell in cells)
 
 
 def _passage(text: str, blank: str, opens: int, ends: int, begun: int) -> Passage:

@@ -3,7 +3,7 @@ r"""LaTeX in prose, as the plain text it stands for, every character that stays 
 Markup is blanked, not cut, so that a number of the plain text lies at the same place of the file. Only the commands that
 numbers and units are set with are known; anything else stays as it is.
 
->>> " ".join(bare(r"$\approx 1.4 \times 10^{11}\,\mathrm{bytes}$, or $3 an hour").split())
+>>> " ".join(without_latex(r"$\approx 1.4 \times 10^{11}\,\mathrm{bytes}$, or $3 an hour").split())
 '≈ 1.4 × 10^{11} bytes , or $3 an hour'
 """
 
@@ -55,7 +55,7 @@ TIDY = (
 """Marks that a person would not write, and their replacements."""
 
 
-def bare(text: str) -> str:
+def without_latex(text: str) -> str:
     """A text of the same length without the markup of LaTeX around numbers and units."""
     if not any(mark in text for mark in "\\~$"):
         return text
@@ -93,10 +93,10 @@ def _over(match: re.Match[str]) -> str:
     return "".join(characters)
 
 
-def plain(text: str) -> str:
+def without_marks(text: str) -> str:
     r"""A bare number with its unit as a person would write it: without marks, on one line.
 
-    >>> plain(bare(r"**1.4**$\times10^{11}\,\text{B}$"))
+    >>> without_marks(without_latex(r"**1.4**$\times10^{11}\,\text{B}$"))
     '1.4 × 10^11 B'
     """
     for pattern, instead in TIDY:

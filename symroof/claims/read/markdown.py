@@ -31,7 +31,7 @@ NO_PROSE = re.compile(r"</?[A-Za-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)|<https?:[^
 INLINE = re.compile(r"\\.|`+|<!--", re.DOTALL)
 BAR = re.compile(r"(?<!\\)\|")
 MARK = re.compile(r"\s*symroof\b", re.IGNORECASE)
-SWALLOWED = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
+NESTED_MARK = re.compile(r"<!--\s*symroof\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Passage:
 
 def passages(text: str) -> Iterator[Passage]:
     """Every annotation of a Markdown text outside code, in order."""
-    walk = walked(text)
-    for index, (opens, ends) in enumerate(walk.comments):
+    found = MarkdownScan(text)
+    for index, (opens, ends) in enumerate(found.comments):
         if MARK.match(text, opens + 4, ends):
-            yield _passage(text, walk, index)
-        elif lost := SWALLOWED.search(text, opens + 4, ends):
+            yield _passage(text, found, index)
+        elif lost := NESTED_MARK.search(text, opens + 4, ends):
             yield Passage(lost.start(), "", lost[0], lost.start(), swallowed=True)
 
 
@@ -87,14 +87,17 @@ def prose_of(text: str) -> str:
 
 
 def _prose_of(text: str) -> tuple[str, list[int]]:
-    walk = walked(text)
+    found = MarkdownScan(text)
     characters = list(text)
-    for low, high in [*walk.comments, *walk.code]:
+    for low, high in [*found.comments, *found.code]:
         characters[low:high] = [" " if character not in "\r\n" else character for character in text[low:high]]
-    blank = "".join(characters)
+    return _without_markup("".join(characters)), found.breaks
+
+
+def _without_markup(text: str) -> str:
     for pattern in (QUOTE_MARKS, NO_PROSE):
-        blank = pattern.sub(lambda match: " " * len(match[0]), blank)
-    return blank, walk.breaks
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return text
 
 
 def line_starts(text: str) -> list[int]:
@@ -102,14 +105,7 @@ def line_starts(text: str) -> list[int]:
     return [match.start() for match in LINE.finditer(text)] or [0]
 
 
-def walked(text: str) -> Walk:
-    """The blocks, comments and code of a Markdown text."""
-    walk = Walk(text)
-    walk.run()
-    return walk
-
-
-class Walk:
+class MarkdownScan:
     """One pass over the lines.
 
     Attributes:
@@ -128,8 +124,9 @@ class Walk:
         self.unclosed: int | None = None
         self.ticks = _ticks(text)
         self.blanks = [match.start() for match in re.finditer(r"(?:\r\n|\r(?!\n)|\n)[ \t>]*(?=[\r\n])", text)]
+        self._run()
 
-    def run(self) -> None:
+    def _run(self) -> None:
         done, table, fence = 0, False, ""
         after_blank, code, in_list = True, False, False
         for match in LINE.finditer(self.text):
@@ -224,15 +221,15 @@ def _closes(line: str, fence: str) -> bool:
     return len(bare) >= len(fence) and not bare.strip(fence[0])
 
 
-def _passage(text: str, walk: Walk, index: int) -> Passage:
-    opens, ends = walk.comments[index]
-    begun = walk.breaks[bisect.bisect_right(walk.breaks, opens) - 1]
+def _passage(text: str, found: MarkdownScan, index: int) -> Passage:
+    opens, ends = found.comments[index]
+    begun = found.breaks[bisect.bisect_right(found.breaks, opens) - 1]
     start = max(begun, opens - LONGEST_PASSAGE)
-    closed = opens != walk.unclosed
+    closed = opens != found.unclosed
     inner = text[opens + 4 : max(ends - 3, opens + 4) if closed else min(ends, opens + LONGEST_PASSAGE)]
     at = opens + 4 + len(inner) - len(inner.lstrip())
-    prose = _prose(text[start:opens], start, walk.comments, index)
-    row = prose if begun in walk.rows else ""
+    prose = _prose(text[start:opens], start, found.comments, index)
+    row = prose if begun in found.rows else ""
     if row:
         cell = max((match.end() for match in BAR.finditer(prose)), default=0)
         if prose[cell:].strip():  # an annotation in a cell of its own is about the whole row
@@ -248,7 +245,4 @@ def _prose(raw: str, start: int, comments: list[tuple[int, int]], before: int) -
         if high <= 0:
             break
         characters[low:high] = " " * (high - low)
-    text = "".join(characters)
-    for pattern in (QUOTE_MARKS, NO_PROSE):
-        text = pattern.sub(lambda match: " " * len(match[0]), text)
-    return text
+    return _without_markup("".join(characters))

@@ -15,17 +15,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from symroof.claims.claim_settings import changed, normalized, theory_of, with_theory
+from symroof.claims.claim_settings import declaring_file, merged_settings, normalized, with_theory
 from symroof.claims.read import latex_notes
-from symroof.claims.read.annotations import Fields, fields
-from symroof.claims.read.claimed_number import claimed_number, expected_unit
-from symroof.claims.read.latex_text import plain
+from symroof.claims.read.annotations import AnnotationFields, annotation_fields
+from symroof.claims.read.claimed_number import IN_TOKENS, OF_A_CONTEXT, claimed_number, expected_unit, token_lengths, with_lengths
+from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
-from symroof.claims.read.numbers import Figure, figures
-from symroof.claims.read.shown_words import row_text, sentence
-from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, MOST_CHARACTERS, Equation, of_blocks
-from symroof.claims.read.tables import Table, tables
-from symroof.claims.read.written_lengths import IN_TOKENS, OF_A_CONTEXT, lengths, with_lengths
+from symroof.claims.read.prose_numbers import Figure, figures
+from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, MOST_CHARACTERS, Equation, equations_of_blocks
+from symroof.claims.read.tables import NoteTable, tables
 from symroof.claims.read.written_units import Denominator
 from symroof.errors import Problem, why
 from symroof.specs.strict_yaml import Document, Location
@@ -47,10 +45,10 @@ class Note:
         figures: the number of each claim, its places counted in the whole file; None where it has none.
         places: line and column of that number, or of the annotation, for each claim.
         problems: all faults of its annotations, each at its place.
-        aside: the claims that cannot be judged for them.
+        skipped: the claims that cannot be judged for them.
         shared: the settings of each claim that are defaults of the note.
         arithmetic: the calculations that its text spells out.
-        unsound: for claims whose number is stated as the result of one that does not, its own result.
+        wrong_arithmetic: for claims whose number is stated as the result of one that does not, its own result.
     """
 
     document: Document
@@ -58,9 +56,9 @@ class Note:
     places: tuple[tuple[int, int], ...]
     shared: tuple[frozenset[str], ...]
     problems: tuple[Problem, ...] = ()
-    aside: frozenset[int] = frozenset()
+    skipped: frozenset[int] = frozenset()
     arithmetic: tuple[Equation, ...] = ()
-    unsound: Mapping[int, str] = field(default_factory=dict)
+    wrong_arithmetic: Mapping[int, str] = field(default_factory=dict)
 
 
 def is_latex(file: str) -> bool:
@@ -73,28 +71,28 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
 
     ``declared`` maps names of a study's own to the file that declares them.
     """
-    reader = _Reader(text, file, declared)
+    reader = _NoteReader(text, file, declared)
     annotated = latex_notes.passages if is_latex(file) else passages
     for count, passage in enumerate(annotated(text)):
         if count == MOST_ANNOTATIONS:
             reader.complain(passage.at, f"more than {MOST_ANNOTATIONS} annotations in one file", "split the file")
             break
-        reader.read(passage)
-    arithmetic = [*of_blocks((latex_notes.blocks if is_latex(file) else blocks)(text)), *(one for table in reader.tables for one in table.sums())]
-    unsound = reader.spelled_out(arithmetic)
+        reader.read_annotation(passage)
+    arithmetic = [*equations_of_blocks((latex_notes.blocks if is_latex(file) else blocks)(text)), *(one for table in reader.tables for one in table.sums())]
+    wrong_arithmetic = reader.check_arithmetic(arithmetic)
     return Note(
-        reader.document, tuple(reader.figures), tuple(reader.beside), tuple(reader.shared), tuple(reader.problems), frozenset(reader.aside),
-        tuple(arithmetic), unsound,
+        reader.document, tuple(reader.figures), tuple(reader.number_places), tuple(reader.shared), tuple(reader.problems), frozenset(reader.skipped),
+        tuple(arithmetic), wrong_arithmetic,
     )  # fmt: skip
 
 
 def numbers_of(text: str, file: str) -> list[Figure]:
     """Every number in the prose of a note, its places counted in the whole file."""
     prose = (latex_notes.blocks if is_latex(file) else blocks)(text)
-    return [figure.moved(start) for start, block in prose if len(block) <= LONGEST_BLOCK for figure in figures(block)]
+    return [figure.shifted(start) for start, block in prose if len(block) <= LONGEST_BLOCK for figure in figures(block)]
 
 
-class _Reader:
+class _NoteReader:
     """Annotations to the data of a claim file."""
 
     def __init__(self, text: str, file: str, declared: Mapping[str, str]) -> None:
@@ -106,17 +104,17 @@ class _Reader:
         self.base = Path(file).resolve().parent
         self.defaults: dict[str, Any] = {}
         self.default_places: dict[Location, tuple[int, int]] = {}
-        self.broken = 0
+        self.unreadable_default_line = 0
         """The line of a default that could not be read: every claim after it may rest on it."""
-        self.aside: set[int] = set()
+        self.skipped: set[int] = set()
         self.figures: list[Figure | None] = []
-        self.beside: list[tuple[int, int]] = []
+        self.number_places: list[tuple[int, int]] = []
         self.tables = _tables(text, file) if len(text) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
-        self.last = 0
+        self.range_end = 0
         """Where the claim before ended: the numbers up to there are not the next one's."""
-        self.owned: set[int] = set()
+        self.taken_starts: set[int] = set()
         """Where the numbers begin that claims are about."""
 
     def place(self, at: int) -> tuple[int, int]:
@@ -127,7 +125,7 @@ class _Reader:
         line, column = self.place(at)
         self.problems.append(Problem(self.document.file, message, line, column, hint=hint, source=self.document.lines[line - 1]))
 
-    def read(self, passage: Passage) -> None:
+    def read_annotation(self, passage: Passage) -> None:
         """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is set aside."""
         lead = LEAD.match(passage.comment)
         body = passage.comment[lead.end() :] if lead else self.document.text[passage.at + len(passage.comment) :][:LONGEST_ANNOTATION].lstrip()
@@ -139,21 +137,21 @@ class _Reader:
             annotation = self._annotation(body.replace("\\|", " |") if passage.row else body, at)
             if default:
                 self._default(annotation, at)
-            elif self.broken:
-                self._set_aside(passage, f"the given in line {self.broken} cannot be read, and this may rest on it")
+            elif self.unreadable_default_line:
+                self._skip(passage, f"the given in line {self.unreadable_default_line} cannot be read, and this may rest on it")
             elif len(self.problems) == before:
                 self._claim(annotation, at, passage)
         if len(self.problems) > before:
             if default:
-                self.broken = self.place(passage.at)[0]
-            elif not self.broken:
-                self._set_aside(passage, why(self.problems[before:]))
+                self.unreadable_default_line = self.place(passage.at)[0]
+            elif not self.unreadable_default_line:
+                self._skip(passage, why(self.problems[before:]))
         if lead and lead[1] and not default:
-            self.last = passage.ends
+            self.range_end = passage.ends
 
-    def _annotation(self, body: str, at: int) -> Fields:
+    def _annotation(self, body: str, at: int) -> AnnotationFields:
         """The fields of an annotation with its settings normalized; its faults are reported."""
-        annotation = fields(body, own=bool(theory_of(body, self.declared)))
+        annotation = annotation_fields(body, own=bool(declaring_file(body, self.declared)))
         result = normalized(annotation.data, self.base)
         annotation.data = result.data if "theory" in self.defaults else with_theory(result.data, self.declared)
         for now, before in result.moved.items():
@@ -162,32 +160,32 @@ class _Reader:
             self.complain(at + place, message, hint)
         return annotation
 
-    def _default(self, annotation: Fields, at: int) -> None:
+    def _default(self, annotation: AnnotationFields, at: int) -> None:
         for name in set(annotation.data) - {"quantity", "given"}:
             self.complain(at + annotation.places[(name,)], f"{name} belongs to one claim, not to all that follow")
         if settings := annotation.data.get("given", {}):
-            self.defaults = changed(self.defaults, settings)
+            self.defaults = merged_settings(self.defaults, settings)
             self.default_places |= {location: self.place(at + place) for location, place in annotation.places.items()}
         elif not annotation.faults:
-            self.defaults, self.default_places, self.broken = {}, {}, 0
+            self.defaults, self.default_places, self.unreadable_default_line = {}, {}, 0
 
-    def _set_aside(self, passage: Passage, reason: str) -> None:
+    def _skip(self, passage: Passage, reason: str) -> None:
         """A claim that is not judged, in the place of one that cannot be."""
-        self.aside.add(len(self.claims))
-        self._add({"unchecked": reason}, self.place(passage.at), None, self._words(passage, len(passage.prose)))
-        self.document.places["claims", len(self.claims) - 1] = self.beside[-1]
+        self.skipped.add(len(self.claims))
+        self._add({"unchecked": reason}, self.place(passage.at), None, self._shown_words(passage, len(passage.prose)))
+        self.document.places["claims", len(self.claims) - 1] = self.number_places[-1]
 
-    def _claim(self, annotation: Fields, at: int, passage: Passage) -> None:
+    def _claim(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
         """A claim's data as its file would hold them, and the number it is about."""
-        data = {**annotation.data, "given": changed(self.defaults, annotation.data.get("given", {}))}
-        owned = {start - passage.start for start in self.owned}
+        data = {**annotation.data, "given": merged_settings(self.defaults, annotation.data.get("given", {}))}
+        owned = {start - passage.start for start in self.taken_starts}
         table = self._table_at(passage)
 
         def complete(figure: Figure) -> Figure:
             place = figure.start + passage.start
             return table.completed(figure, table.column_at(place, table.row_at(place))) if table else figure
 
-        claimed = claimed_number(data, passage.prose, max(self.last - passage.start, 0), owned, complete)
+        claimed = claimed_number(data, passage.prose, max(self.range_end - passage.start, 0), owned, complete)
         if claimed.fault and table and "value" not in data and (cells := table.under(passage.at, expected_unit(data) or "")):
             self._cells(data, annotation, at, cells, passage)
             return
@@ -195,14 +193,14 @@ class _Reader:
             self.complain(at + annotation.places[("value",)] if "value" in data else passage.at, *claimed.fault)
             return
         data |= {} if claimed.value is None else {"value": claimed.value}
-        data = _sized(data, claimed.figure.of if claimed.figure else ())
-        figure = claimed.figure and claimed.figure.moved(passage.start)
+        data = _with_words_around(data, claimed.figure.denominators if claimed.figure else ())
+        figure = claimed.figure and claimed.figure.shifted(passage.start)
         beside = self.place(figure.start if figure else passage.at)
-        self.owned |= {figure.start} if figure else set()
-        self._add(data, beside, figure, self._words(passage, claimed.figure.start if claimed.figure else len(passage.prose)))
+        self.taken_starts |= {figure.start} if figure else set()
+        self._add(data, beside, figure, self._shown_words(passage, claimed.figure.start if claimed.figure else len(passage.prose)))
         self._places(annotation, at, passage)
 
-    def _places(self, annotation: Fields, at: int, passage: Passage) -> None:
+    def _places(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
         """The places of the last claim's fields."""
         claim = ("claims", len(self.claims) - 1)
         for location, place in annotation.places.items():
@@ -211,64 +209,64 @@ class _Reader:
             self.document.places.setdefault((*claim, *location), default)
         self.document.places.setdefault(claim, self.place(passage.at))
 
-    def _table_at(self, passage: Passage) -> Table | None:
+    def _table_at(self, passage: Passage) -> NoteTable | None:
         """The table that an annotation stands in."""
         return next((one for one in self.tables if one.head[0].start <= passage.at < one.end), None)
 
-    def _cells(self, data: dict[str, Any], annotation: Fields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
+    def _cells(self, data: dict[str, Any], annotation: AnnotationFields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
         """A claim for each cell of a column or a row, whose inputs the others of its row or the head hold."""
         for figure, inputs in cells:
-            settings = changed(changed(self.defaults, inputs), annotation.data.get("given", {}))  # the comment wins over the table
-            own = _sized({**data, "given": settings, "value": figure.written}, figure.of, inputs)
-            self.owned.add(figure.start)
-            self._add(own, self.place(figure.start), figure, plain(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
+            settings = merged_settings(merged_settings(self.defaults, inputs), annotation.data.get("given", {}))  # the comment wins over the table
+            own = _with_words_around({**data, "given": settings, "value": figure.written}, figure.denominators, inputs)
+            self.taken_starts.add(figure.start)
+            self._add(own, self.place(figure.start), figure, without_marks(f"{', '.join(f'{name} {value}' for name, value in inputs.items())}: {figure.text}"))
             self._places(annotation, at, passage)
             for name in inputs.keys() - annotation.data.get("given", {}).keys():  # a fault of a row's cell is in that row
                 self.document.places["claims", len(self.claims) - 1, "given", name] = self.place(figure.start)
 
-    def spelled_out(self, arithmetic: Iterable[Equation]) -> dict[int, str]:
+    def check_arithmetic(self, arithmetic: Iterable[Equation]) -> dict[int, str]:
         """Arithmetic that does not come out: a claim of its own, or where its result is another claim's number, a reason beside it."""
-        unsound: dict[int, str] = {}
+        wrong_arithmetic: dict[int, str] = {}
         for one in arithmetic:
             if one.follows:
                 continue
             owner = next((i for i, figure in enumerate(self.figures) if figure and figure.start == one.result.start), None)
             if owner is not None:
-                unsound[owner] = f"{one.text} is {one.right}, not {one.result.digits}"
+                wrong_arithmetic[owner] = f"{one.text} is {one.right}, not {one.result.digits}"
             elif len(self.claims) < MOST_ANNOTATIONS:
                 step = {"name": f"{one.text} =", "expression": one.scaled, "value": one.result.number}
                 self.document.places["claims", len(self.claims)] = self.place(one.result.start)
-                self._add({"steps": [step]}, self.place(one.result.start), one.result, plain(f"{one.text} = {one.result.text}"))
-        return unsound
+                self._add({"steps": [step]}, self.place(one.result.start), one.result, without_marks(f"{one.text} = {one.result.text}"))
+        return wrong_arithmetic
 
-    def _words(self, passage: Passage, at: int) -> str:
+    def _shown_words(self, passage: Passage, at: int) -> str:
         """The words around a place of the prose: the sentence, or the row."""
-        return row_text(passage.row) if passage.row else sentence(passage.prose, at, max(self.last - passage.start, 0))
+        return row_text(passage.row) if passage.row else sentence(passage.prose, at, max(self.range_end - passage.start, 0))
 
     def _add(self, data: dict[str, Any], beside: tuple[int, int], figure: Figure | None, words: str) -> None:
         """A claim with its place; it is named after its line, and shown with the words around its number."""
         self.claims.append({"id": self._fresh(f"L{beside[0]}"), "says": words, **data, "line": beside[0]})
         self.figures.append(figure)
         self.shared.append(frozenset(self.defaults))
-        self.beside.append(beside)
+        self.number_places.append(beside)
 
     def _fresh(self, name: str) -> str:
         taken = {claim["id"] for claim in self.claims}
         return next(one for one in (name, *(f"{name}-{i}" for i in range(2, MOST_ANNOTATIONS + 2))) if one not in taken)
 
 
-def _tables(text: str, file: str) -> list[Table]:
+def _tables(text: str, file: str) -> list[NoteTable]:
     """The tables of a note."""
     return latex_notes.tables(text) if is_latex(file) else tables(prose_of(text)) if "|" in text else []
 
 
-def _sized(data: dict[str, Any], of: tuple[Denominator, ...], cells: Mapping[str, object] = MappingProxyType({})) -> dict[str, Any]:
+def _with_words_around(data: dict[str, Any], of: tuple[Denominator, ...], cells: Mapping[str, object] = MappingProxyType({})) -> dict[str, Any]:
     """A claim's data with what the words around its number say it is of, and how long its requests are: the annotation's own lengths win.
 
     ``cells`` are the inputs that its table states.
     """
     settings = data["given"]
-    written = {name: str(value) for name, value in cells.items() if name in IN_TOKENS and lengths(str(value)) and settings.get(name) == value}
+    written = {name: str(value) for name, value in cells.items() if name in IN_TOKENS and token_lengths(str(value)) and settings.get(name) == value}
     own = of
     if any(name in settings for name in OF_A_CONTEXT):
         own = tuple(one for one in of if one.kind != "token" or not one.tokens)
@@ -294,3 +292,39 @@ def _malformed(passage: Passage, lead: re.Match[str] | None, body: str) -> tuple
     if not body:
         return "the annotation is empty", f"write {EXAMPLE}"
     return None
+
+
+LONGEST_SENTENCE = 300
+SENTENCE_END = re.compile(r"(?<=[.!?])[\s*_`)\"”]*\s+(?=[\"“'(*_`\[]*[^\W_a-z])")
+MARKUP = re.compile(r"`{1,3}|\*{2,3}|(?<![\w)])\*|\*(?![\w(])|(?<!\w)_{1,2}|_{1,2}(?!\w)|!?\[|\]|&nbsp;|^\W*\|")
+
+
+def sentence(prose: str, place: int, fresh: int = 0) -> str:
+    """The sentence around a place, without marks, on one line, not too long; none of what another annotation is about.
+
+    >>> sentence("It fits. A **4,096-token** prompt takes `1.34 GB`. ", 45)
+    'A 4,096-token prompt takes 1.34 GB.'
+    >>> sentence("It takes *about* 2*8e9*2048/330e12 = 0.1 s. ", 40)
+    'It takes about 2*8e9*2048/330e12 = 0.1 s.'
+    """
+    prose = without_latex(prose)
+    begins = max((match.end() for match in SENTENCE_END.finditer(prose) if match.end() <= place), default=0)
+    ends = next((match.start() for match in SENTENCE_END.finditer(prose) if match.start() > place), len(prose))
+    if begins < fresh <= place and re.search(r"\w", prose[fresh:ends]):
+        begins = fresh
+    words = " ".join(MARKUP.sub(" ", prose[begins:ends]).replace("{,}", ",").split()).strip("|#> ").lstrip(",;:. ").rstrip(",; ")
+    return _cut(re.sub(r"\s+(?=[.,;:!?)%](?:\s|$))|(?<=[(])\s+", "", words))
+
+
+def row_text(row: str) -> str:
+    """A table row up to its comment, its cells side by side.
+
+    >>> row_text("| 4,096 | **1.34 GB** ")
+    '4,096 | 1.34 GB'
+    """
+    cells = (" ".join(MARKUP.sub(" ", cell).split()) for cell in without_latex(row).split("|"))
+    return _cut(" | ".join(cell for cell in cells if cell))
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= LONGEST_SENTENCE else words[:LONGEST_SENTENCE].rstrip() + " …"

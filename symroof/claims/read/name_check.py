@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, changed, own_of, study_of
+from symroof.claims.claim_settings import NESTED, SETTABLE, SPECS, Settings, declarations_of, merged_settings, study_of
 from symroof.claims.read.annotations import IN_FILES
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula.parse import FormulaError, parse
@@ -31,7 +31,7 @@ KINDS = {"model": "models", "hardware": "hardware", "preset": "presets", "theory
 NAMED = ("quantity", "compare", "moves", "with_", "solve_for")
 
 
-def misnamed(document: Document, spec: ClaimsSpec) -> list[Problem]:
+def name_problems(document: Document, spec: ClaimsSpec) -> list[Problem]:
     """Every unknown name of a file of claims, at its place."""
     problems = []
     ids = [claim.id for claim in spec.claims]
@@ -54,7 +54,7 @@ def _readable_faults(claim: ClaimSpec) -> list[Fault]:
 def faults(claim: ClaimSpec) -> Iterator[Fault]:
     """Unknown names, and settings that cannot be read."""
     try:
-        own = own_of(claim.given)
+        own = declarations_of(claim.given)
     except InputError as error:
         first = error.problems[0]
         yield ("given", "theory"), f"{first.path or first.file}: {first.message}", first.hint
@@ -122,7 +122,11 @@ def _settings(place: Location, chosen: Settings, own: Declarations, base: Settin
     yield from _unitless(place, chosen, own)
     try:
         study_of(
-            {name: value for name, value in changed(base, chosen).items() if name == "theory" or (name not in SPECS and (name in chosen or name not in base))}
+            {
+                name: value
+                for name, value in merged_settings(base, chosen).items()
+                if name == "theory" or (name not in SPECS and (name in chosen or name not in base))
+            }
         )
     except InputError as error:
         for problem in error.problems:

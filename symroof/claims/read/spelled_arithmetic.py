@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.read.latex_text import bare
-from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.latex_text import without_latex
+from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import CLOSE_ENOUGH, precision
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import FormulaError, parse
@@ -57,9 +57,9 @@ class Equation:
     source: tuple[str, str]
     text: str
 
-    def moved(self, by: int) -> Equation:
+    def shifted(self, by: int) -> Equation:
         """The same in a text that begins so much earlier."""
-        return replace(self, operands=tuple(one.moved(by) for one in self.operands), result=self.result.moved(by))
+        return replace(self, operands=tuple(one.shifted(by) for one in self.operands), result=self.result.shifted(by))
 
     @property
     def values(self) -> list[tuple[Fraction, Fraction]]:
@@ -98,7 +98,7 @@ class Equation:
         return significant(_value(self.scaled) or Fraction(0), max(precision(self.result.digits)[1], 2))
 
 
-def of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
+def equations_of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
     """The calculations of a file's paragraphs and cells, their places counted in the file."""
     left, every = MOST_CHARACTERS, []
     for start, prose in blocks:
@@ -107,7 +107,7 @@ def of_blocks(blocks: Iterable[tuple[int, str]]) -> list[Equation]:
         left -= len(prose)
         if left < 0:
             break
-        every += [one.moved(start) for one in equations(prose)]
+        every += [one.shifted(start) for one in equations(prose)]
     return every
 
 
@@ -117,7 +117,7 @@ def equations(text: str) -> list[Equation]:
     >>> equations("n × 80 × 2 = 320, 2 × 80 = 160 × n")
     []
     """
-    plain = bare(text)
+    plain = without_latex(text)
     equations: list[Equation] = []
     every = figures(text)
     place = 0
@@ -134,7 +134,7 @@ def _run(text: str, every: list[Figure], place: int) -> list[tuple[Figure, str, 
     while place < len(every):
         figure = every[place]
         after = every[place + 1] if place + 1 < len(every) else None
-        joined = BETWEEN.fullmatch(text, (figure.last or figure).stop, after.start) if after else None
+        joined = BETWEEN.fullmatch(text, (figure.range_end or figure).unit_end, after.start) if after else None
         run.append((figure, joined["close"] if joined else "", joined["op"] if joined else "", joined["open"] if joined else ""))
         if not joined or len(run) > MOST_NUMBERS:
             break
@@ -146,9 +146,9 @@ def _equations(text: str, run: list[tuple[Figure, str, str, str]]) -> Iterator[E
     """The calculations of numbers that operators join: each side of a sign of equality that is arithmetic, with the number behind it."""
     first = run[0][0]
     if (
-        sum(2 if item[0].last else 1 for item in run) < 3
+        sum(2 if item[0].range_end else 1 for item in run) < 3
         or LED.search(text[max(first.start - 12, 0) : first.start])
-        or _goes_on(text, run[-1][0].last or run[-1][0])
+        or _goes_on(text, run[-1][0].range_end or run[-1][0])
     ):
         return
     sides: list[list[tuple[Figure, str, str, str]]] = [[]]
@@ -156,24 +156,24 @@ def _equations(text: str, run: list[tuple[Figure, str, str, str]]) -> Iterator[E
         sides[-1].append(item)
         if item[2] and item[2] in EQUALS:
             sides.append([])
-    if any(item[0].last and not _is_difference(text, item[0]) for item in run) or any(side[0][0].last for side in sides[1:] if len(side) == 1):
+    if any(item[0].range_end and not _is_difference(text, item[0]) for item in run) or any(side[0][0].range_end for side in sides[1:] if len(side) == 1):
         return
     opened = len(re.search(r"\(*\s*$", text[: first.start])[0].strip())  # type: ignore[index]
     for i in range(len(sides) - 1):
         left, right = sides[i], sides[i + 1]
-        if len(right) == 1 and (len(left) > 1 or left[0][0].last) and (sources := _sources(left, opened if i == 0 else 0)):
-            operands = tuple(one for item in left for one in (item[0], *([item[0].last] if item[0].last else [])))
-            words = _words(text[operands[0].start : operands[-1].stop])
+        if len(right) == 1 and (len(left) > 1 or left[0][0].range_end) and (sources := _sources(left, opened if i == 0 else 0)):
+            operands = tuple(one for item in left for one in (item[0], *([item[0].range_end] if item[0].range_end else [])))
+            words = _words(text[operands[0].start : operands[-1].unit_end])
             yield Equation(operands, right[0][0], sources, words)
         elif len(sides) == 2 and len(left) == 1 and len(right) > 1 and (sources := _sources(right, 0)):  # 16 GB = 8B × 2 bytes
             operands = tuple(item[0] for item in right)
-            yield Equation(operands, left[0][0], sources, _words(text[operands[0].start : operands[-1].stop]))
+            yield Equation(operands, left[0][0], sources, _words(text[operands[0].start : operands[-1].unit_end]))
 
 
 def _goes_on(text: str, last: Figure) -> bool:
     """Whether a calculation goes on behind its last number, with a letter or a bracket."""
-    factor = last.unit == "x" and re.match(r"\s*[A-Za-z](?![A-Za-z])", text[last.stop : last.stop + 12])  # 160 × n
-    return bool(factor or GOES_ON.match(text, last.stop))
+    factor = last.unit == "x" and re.match(r"\s*[A-Za-z](?![A-Za-z])", text[last.unit_end : last.unit_end + 12])  # 160 × n
+    return bool(factor or GOES_ON.match(text, last.unit_end))
 
 
 def _is_difference(text: str, figure: Figure) -> bool:
@@ -182,8 +182,8 @@ def _is_difference(text: str, figure: Figure) -> bool:
     >>> [_is_difference(text, figures(text)[0]) for text in ("100 - 20", "50-100 ms", "50 – 100 ms")]
     [True, False, False]
     """
-    assert figure.last is not None
-    between = text[figure.end : figure.last.start]
+    assert figure.range_end is not None
+    between = text[figure.end : figure.range_end.start]
     return re.search(r"\s-\s", between) is not None
 
 
@@ -196,7 +196,7 @@ def _sources(side: list[tuple[Figure, str, str, str]], opened: int) -> tuple[str
     """One side in symroof's grammar, as it is written and with its units; None where brackets do not match."""
     plain = sized = ""
     for k, (figure, close, operator, opening) in enumerate(side):
-        parts = [figure, *([figure.last] if figure.last else [])]
+        parts = [figure, *([figure.range_end] if figure.range_end else [])]
         plain += " - ".join(_text(_number(one)) for one in parts) + close
         sized += " - ".join(_text(_sized(one)) for one in parts) + close
         if k + 1 < len(side):
@@ -243,7 +243,7 @@ def _sized(figure: Figure) -> Fraction:
 def _loose(figure: Figure) -> Fraction:
     """How far a written number may be rounded, as a share; a whole number of few digits is exact."""
     number = Fraction(figure.digits.replace(",", ""))
-    exact = number.denominator == 1 and "." not in figure.digits and figure.sign != "about"
+    exact = number.denominator == 1 and "." not in figure.digits and figure.qualifier != "about"
     return Fraction(0) if exact or not number else precision(figure.digits)[0] / number
 
 
@@ -257,11 +257,11 @@ def _mantissa(ratio: Fraction, factor: Fraction = Fraction(1)) -> Fraction:
     return ratio
 
 
-def resting_on(wrong: Figure, all_of_them: list[Equation]) -> list[Equation]:
+def dependent_equations(wrong: Figure, all_of_them: list[Equation]) -> list[Equation]:
     """The calculations further on that use a number, and those that use what they come to, in order.
 
     >>> text = "6 × 70 = 282 GB; 282 GB + 20 GB = 302 GB; 302 GB / 2 = 151 GB"
-    >>> [one.result.text for one in resting_on(equations(text)[0].result, equations(text))]
+    >>> [one.result.text for one in dependent_equations(equations(text)[0].result, equations(text))]
     ['302 GB', '151 GB']
     """
     reached, rest = [wrong], []

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.claims.claim_settings import SETTABLE
-from symroof.claims.read.numbers import Figure, figures
+from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.spelled_arithmetic import Equation
-from symroof.claims.read.written_units import OF, denominators, unit_at
+from symroof.claims.read.written_units import DENOMINATOR, denominators, unit_at
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import parse_unit, strict
@@ -37,7 +37,7 @@ MOST_ROWS, LONGEST_LINE = 200, 4000
 
 
 @dataclass(frozen=True)
-class Cell:
+class NoteCell:
     """A cell with the place in the file where its text begins."""
 
     start: int
@@ -45,11 +45,11 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Table:
+class NoteTable:
     """A table: the cells of its head and of each row, and where it ends in the file."""
 
-    head: tuple[Cell, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    head: tuple[NoteCell, ...]
+    rows: tuple[tuple[NoteCell, ...], ...]
     end: int
 
     def unit(self, column: int) -> str:
@@ -58,7 +58,7 @@ class Table:
         text = next(filter(None, match.groups()), "") if match else ""
         unit, after = unit_at(text, 0)
         rest = text[after:]
-        return unit if unit not in ("", "x") and (not rest.strip() or OF.match(rest)) else ""
+        return unit if unit not in ("", "x") and (not rest.strip() or DENOMINATOR.match(rest)) else ""
 
     def input(self, column: int) -> str:
         """The input that the head of a column names; empty for none, such as one that has a result under it: ``TPOT (ms)``, ``Weights (GB)``."""
@@ -79,16 +79,16 @@ class Table:
         """The number of a cell, with the unit and the denominator that the head states where it has none."""
         cells = self.rows[row]
         numbers = figures(cells[column].text) if column < len(cells) else []
-        return self.completed(numbers[0].moved(cells[column].start), column) if numbers else None
+        return self.completed(numbers[0].shifted(cells[column].start), column) if numbers else None
 
     def completed(self, figure: Figure, column: int) -> Figure:
         """A number of a column with what the head of the column says of it."""
         unit, head = self.unit(column), self.head[column].text if column < len(self.head) else ""
-        behind = OF.search(f" {head}")
-        of = figure.of or (denominators(f" {head}", 0, behind.start()) if behind else ())
-        if figure.unit or not unit or figure.last:
-            return replace(figure, of=of)
-        return replace(figure, unit=unit, text=f"{figure.text} {unit}", of=of)
+        behind = DENOMINATOR.search(f" {head}")
+        of = figure.denominators or (denominators(f" {head}", 0, behind.start()) if behind else ())
+        if figure.unit or not unit or figure.range_end:
+            return replace(figure, denominators=of)
+        return replace(figure, unit=unit, text=f"{figure.text} {unit}", denominators=of)
 
     def column_at(self, place: int, row: int | None) -> int:
         """The column of a place in a row; of the head where ``row`` is None."""
@@ -163,37 +163,37 @@ def _value(text: str) -> object:
 def _sum(parts: list[Figure | None], total: Figure | None) -> Iterator[Equation]:
     """The sum of some numbers of one unit; a part that has no number, or another unit, makes none."""
     known = [part for part in parts if part is not None]
-    if total is None or len(known) < len(parts) or len(known) < 2 or total.last or not total.unit:
+    if total is None or len(known) < len(parts) or len(known) < 2 or total.range_end or not total.unit:
         return
-    if any(part.unit != total.unit or part.last or part.sign not in ("", "about") for part in known):
+    if any(part.unit != total.unit or part.range_end or part.qualifier not in ("", "about") for part in known):
         return
     numbers = [Fraction(part.number.replace(",", "")) for part in known]
     source = "+".join(f"({number.numerator}/{number.denominator})" for number in numbers)
     yield Equation(tuple(known), total, (source, source), " + ".join(part.digits for part in known))
 
 
-def tables(text: str) -> list[Table]:
+def tables(text: str) -> list[NoteTable]:
     """The tables of a text, comments and code blanked."""
     lines = [(match.start(), match[0].rstrip("\r\n")) for match in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)]
     every, i = [], 1
     while i < len(lines):
         head, rule = lines[i - 1], lines[i]
         if max(len(head[1]), len(rule[1])) < LONGEST_LINE and "|" in head[1] and "|" in rule[1] and "-" in rule[1] and RULE.fullmatch(rule[1]):
-            rows: list[tuple[Cell, ...]] = []
+            rows: list[tuple[NoteCell, ...]] = []
             i += 1
             while i < len(lines) and "|" in lines[i][1] and len(rows) < MOST_ROWS:
                 rows.append(_cells(*lines[i]))
                 i += 1
-            every.append(Table(_cells(*head), tuple(row for row in rows if row), lines[i][0] if i < len(lines) else len(text)))
+            every.append(NoteTable(_cells(*head), tuple(row for row in rows if row), lines[i][0] if i < len(lines) else len(text)))
         i += 1
     return every
 
 
-def _cells(start: int, line: str) -> tuple[Cell, ...]:
+def _cells(start: int, line: str) -> tuple[NoteCell, ...]:
     """The cells of a line between its bars, the text of each without the blanks around it."""
     bars = [match.start() for match in BAR.finditer(line)]
     first = 0 if bars and line[: bars[0]].strip(" \t>") else (bars.pop(0) + 1 if bars else 0)
     edges = [first, *(bar + 1 for bar in bars)]
     ends = [*bars, len(line)]
-    cells = [Cell(start + low + len(line[low:high]) - len(line[low:high].lstrip()), line[low:high].strip()) for low, high in zip(edges, ends, strict=True)]
+    cells = [NoteCell(start + low + len(line[low:high]) - len(line[low:high].lstrip()), line[low:high].strip()) for low, high in zip(edges, ends, strict=True)]
     return tuple(cells[:-1] if cells and not cells[-1].text and len(cells) > 1 else cells)

@@ -1,6 +1,6 @@
 """A number as it was written: its value, the precision it claims, and how a derived value compares with it.
 
-A number written with so many digits claims half a unit of the last one; ``~24`` and ``about 24`` allow half a unit more. Of one digit that is a lot:
+A number written with so many digits claims half a unit of the last one; ``~24`` and ``hedged_number 24`` allow half a unit more. Of one digit that is a lot:
 beyond 5 % such a number is ``approximate``, and beyond 25 % no hedge helps.
 
 >>> read_written("1.34 GB", "byte").verdict(Fraction(1342177280))
@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.claims.read.written_units import MANY, spelled_unit
+from symroof.claims.read.written_units import POWERS_OF_TEN, spelled_unit
 from symroof.formula.evaluate import RELATIONS
 from symroof.units import COUNTED as COUNTS
 from symroof.units import Dimension, UnitError, describe, parse_number, parse_unit, strict
@@ -27,8 +27,8 @@ OPERATORS = {
     "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
     "more than": ">", "over": ">", "above": ">", "at least": ">=",
 }  # fmt: skip
-ABOUT = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", re.IGNORECASE)
-BOUND = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})(?![^\W\d_])\s*", re.IGNORECASE)
+HEDGE = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", re.IGNORECASE)
+BOUND_WORD = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})(?![^\W\d_])\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
 KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
@@ -37,26 +37,26 @@ COUNTED = re.compile(rf"({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w
 COUNTED_BY_LETTER = ("parameter", "FLOP")
 POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
 RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
-ONE = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
+NUMBER_WITH_UNIT = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
 LONGEST = 120
 
 
-class OtherDimension(ValueError):
+class DimensionMismatch(ValueError):
     """A claimed value has another dimension than its quantity: seconds of bytes."""
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenNumber:
     """A number, a bound, a range or a word, as it was written.
 
     Attributes:
         text: as written.
         value: in base units; the middle of a range; None for a word.
         low, high: the ends of a range.
-        half: half a unit of the last digit written, in base units.
+        half_unit: half a unit of the last digit written, in base units.
         digits: significant digits written; trailing zeros count.
         operator: of a bound.
-        about: whether it was hedged.
+        hedged_number: whether it was hedged.
         word: a label or a truth.
     """
 
@@ -64,10 +64,10 @@ class Written:
     value: Fraction | None = None
     low: Fraction | None = None
     high: Fraction | None = None
-    half: Fraction = Fraction(0)
+    half_unit: Fraction = Fraction(0)
     digits: int = 0
     operator: str = ""
-    about: bool = False
+    hedged_number: bool = False
     word: str | bool | None = None
 
     @property
@@ -77,16 +77,16 @@ class Written:
         return self.value
 
     @property
-    def room(self) -> Fraction:
+    def margin(self) -> Fraction:
         """How far a derived value may lie from the number and still agree with it."""
-        return self.half * (2 if self.about else 1)
+        return self.half_unit * (2 if self.hedged_number else 1)
 
     def agrees(self, derived: Fraction) -> bool:
         """Whether a derived value agrees to the digits written."""
         if self.operator:
             return bool(RELATIONS[self.operator](derived, self.value))
         off = self._off(derived)
-        return off <= self.half or (off <= self.room and off <= abs(derived) * CLOSE_ENOUGH) or self.truncated(derived)
+        return off <= self.half_unit or (off <= self.margin and off <= abs(derived) * CLOSE_ENOUGH) or self.truncated(derived)
 
     def _off(self, derived: Fraction) -> Fraction:
         """How far a derived value is from the number, or from the range."""
@@ -97,7 +97,7 @@ class Written:
         """Whether the number is the derived one with digits cut off rather than rounded, and no further off than is approximate."""
         if self.value is None or self.low is not None or abs(derived - self.value) > abs(derived) * CLOSE_ENOUGH:
             return False
-        return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half
+        return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half_unit
 
     def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
@@ -116,12 +116,12 @@ class Written:
         return self._off(derived) <= abs(derived) * allowed or (tolerance is None and self.hedged(derived))
 
     def hedged(self, derived: Fraction) -> bool:
-        """Whether a number is further off than is approximate, but no further than ``about`` and its digits allow."""
+        """Whether a number is further off than is approximate, but no further than ``hedged_number`` and its digits allow."""
         off = self._off(derived)
-        return self.about and not self.operator and abs(derived) * CLOSE_ENOUGH < off <= min(self.room, abs(derived) * HEDGED)
+        return self.hedged_number and not self.operator and abs(derived) * CLOSE_ENOUGH < off <= min(self.margin, abs(derived) * HEDGED)
 
 
-def read_written(written: object, unit: str) -> Written:
+def read_written(written: object, unit: str) -> WrittenNumber:
     """Read a claimed value in a quantity's unit.
 
     Raises:
@@ -129,24 +129,24 @@ def read_written(written: object, unit: str) -> Written:
         ValueError: no number, an unknown unit.
     """
     if isinstance(written, bool):
-        return Written(str(written).lower(), word=written)
+        return WrittenNumber(str(written).lower(), word=written)
     text = str(written).strip()
     if len(text) > LONGEST:
         raise ValueError(f"a value has at most {LONGEST} characters")
     rest, about, operator = text, False, ""
-    if match := ABOUT.match(rest):
+    if match := HEDGE.match(rest):
         rest, about = rest[match.end() :], True
-    if match := BOUND.match(rest):
+    if match := BOUND_WORD.match(rest):
         operator = OPERATORS[match[1].lower()]
         rest = rest[match.end() :]
     if not re.match(r"[+-]?[\d.]", rest):
         if operator or about:
             raise ValueError(f"{text!r} holds no number")
-        return Written(text, word={"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text))
+        return WrittenNumber(text, word={"true": True, "false": False, "yes": True, "no": False}.get(text.lower(), text))
     if not operator and (ends := _ends(rest)):
         return _range(text, *ends, unit, about)
-    value, half, digits = _one(rest, unit)
-    return Written(text, value, half=half, digits=digits, operator=operator, about=about)
+    value, half, digits = _number_with_unit(rest, unit)
+    return WrittenNumber(text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about)
 
 
 def _ends(text: str) -> tuple[str, str] | None:
@@ -158,18 +158,18 @@ def _ends(text: str) -> tuple[str, str] | None:
     return f"{first[0]} {rest[1] or rest[3]}".strip(), f"{rest[2]} {rest[3]}".strip()
 
 
-def _range(text: str, first: str, last: str, unit: str, about: bool) -> Written:
-    (low, half, digits), (high, other, more) = _one(first, unit), _one(last, unit)
+def _range(text: str, first: str, last: str, unit: str, about: bool) -> WrittenNumber:
+    (low, half, digits), (high, other, more) = _number_with_unit(first, unit), _number_with_unit(last, unit)
     if low > high:
         raise ValueError(f"the range {text!r} runs backwards")
-    return Written(text, (low + high) / 2, low, high, max(half, other), max(digits, more), about=about)
+    return WrittenNumber(text, (low + high) / 2, low, high, max(half, other), max(digits, more), hedged_number=about)
 
 
-def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
+def _number_with_unit(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
     """Value and half a unit of the last digit in base units, and the digits written."""
     text = KILO.sub(lambda kilo: f"{kilo[1]}e3" if "e" not in kilo[1].lower() else kilo[0], text, count=1)
     text = COUNTED.sub(lambda many: _counted(many, unit), text, count=1)
-    match = ONE.fullmatch(POWER.sub(lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1))
+    match = NUMBER_WITH_UNIT.fullmatch(POWER.sub(lambda power: f"{power[1]}e{power[2] or power[3].translate(RAISED)}", text, count=1))
     if not match:
         raise ValueError(f"{text[:40]!r} is not a number with a unit")
     written, times, unit_text = match[1], match[2], spelled_unit(match[3] or "")
@@ -182,7 +182,7 @@ def _one(text: str, unit: str) -> tuple[Fraction, Fraction, int]:
         raise ValueError(str(error)) from None
     apart = strict(own.dimension) != strict(expected.dimension) and (own.dimension or times or own.size != 1)
     if apart or _counts_others(own.dimension, expected.dimension):
-        raise OtherDimension(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
+        raise DimensionMismatch(f"is {describe(own.dimension)}, but the quantity is {describe(expected.dimension)}")
     size = own.size if unit_text and not times else expected.size
     half, digits = precision(written)
     return number * size, half * size, digits
@@ -198,7 +198,7 @@ def _counted(many: re.Match[str], unit: str) -> str:
     """A number of thousands, millions … written out; as it stands where a letter may be another unit, or the number has an exponent."""
     if "e" in many[1].lower() or (many[3] and unit not in COUNTED_BY_LETTER):
         return many[0]
-    return f"{many[1]}e{MANY[(many[2] or many[3]).lower()]}"
+    return f"{many[1]}e{POWERS_OF_TEN[(many[2] or many[3]).lower()]}"
 
 
 def precision(written: str) -> tuple[Fraction, int]:

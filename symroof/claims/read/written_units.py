@@ -43,12 +43,12 @@ TIMES = ("second", "hour", "day", "month")
 LONG = r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
 """``4k-token`` before the request that is so long."""
 COUNT = r"(?:(?P<count>\d[\d,]{0,12}(?:\.\d{1,3})?)[\s-]?)?(?:(?P<size>k|K|M|B|thousand|million|billion)(?:\b|(?=[Tt]ok))[\s-]?)?"
-MANY = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
+POWERS_OF_TEN = {"k": 3, "thousand": 3, "m": 6, "million": 6, "b": 9, "bn": 9, "billion": 9, "t": 12, "trillion": 12}
 """The powers of ten that words and letters behind a number are."""
 NOUN = "|".join(f"(?P<{kind}>{words})" for kind, words in NOUNS.items())
 STATE = r"(?:free|left|spare|unused|available|remaining|resident)"
 """How memory is, between its size and whose it is: ``47 GB free per GPU``."""
-OF = re.compile(
+DENOMINATOR = re.compile(
     rf"(?:\s{{0,4}}/\s{{0,4}}|\s{{1,4}}an?\s{{1,4}}|(?:\s+(?:of|for)\s+(?:the\s+)?[A-Za-z-]{{2,14}}(?:\s+[A-Za-z-]{{2,14}})?|\s+{STATE})?"
     rf"(?:[\s-]{{1,4}}per[\s-]{{1,4}}|\s{{1,4}}(?:on|for|in|of|at)\s+(?:each|every)\s+(?:of\s+the\s+)?|\s+(?:each|every)\s+))"
     rf"{COUNT}{LONG}(?:(?!(?:of|and|with)\b)[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})(?![\w])"
@@ -86,7 +86,7 @@ def unit_at(text: str, place: int) -> tuple[str, int]:
         return "", place
     parts = list(SEPARATOR.finditer(match[0]))
     for cut in [len(match[0]), *(part.start() for part in reversed(parts))]:
-        pieces = [spelled(HOUR_OF.sub("", piece)) for piece in SEPARATOR.split(match[0][:cut])]
+        pieces = [unit_name(HOUR_OF.sub("", piece)) for piece in SEPARATOR.split(match[0][:cut])]
         if pieces[:2] in RATES:
             pieces[0] = "token"
         if pieces[0].endswith("FLOPS") and pieces[1:2] == ["byte"]:  # FLOPS/byte: the S is a plural
@@ -114,10 +114,10 @@ LADDERS = (("ns", "us", "ms", "s"), ("byte", "kB", "MB", "GB", "TB", "PB"), ("FL
 ALIKE = {"KB": "kB", "B": "byte", "µs": "us", "FLOPS": "FLOP"}
 
 
-def beside(unit: str, step: int) -> str:
+def neighbouring_unit(unit: str, step: int) -> str:
     """The unit that is a thousand of one (``step`` 1) or a thousandth of it (-1), over the same; empty where people write none.
 
-    >>> beside("ms", 1), beside("GB/s", 1), beside("TFLOPs", -1), beside("s", 1), beside("token/s", 1)
+    >>> neighbouring_unit("ms", 1), neighbouring_unit("GB/s", 1), neighbouring_unit("TFLOPs", -1), neighbouring_unit("s", 1), neighbouring_unit("token/s", 1)
     ('s', 'TB/s', 'GFLOPs', '', '')
     """
     head, bar, rest = unit.partition("/")
@@ -141,7 +141,7 @@ def money_unit(text: str, place: int) -> tuple[str, int]:
     return (f"USD/{unit}", after) if timed or (unit and text[place : place + 1] == "/") else ("USD", place)
 
 
-def spelled(name: str) -> str:
+def unit_name(name: str) -> str:
     """A unit's name as symroof writes it."""
     if name in UNITS:
         return {"tokens": "token", "tok": "token", "bytes": "byte", "requests": "request"}.get(name, name)
@@ -153,7 +153,7 @@ def spelled_unit(text: str) -> str:
     """A whole unit as symroof writes it, without the words that say what it is of; one that cannot be read stays as it is."""
     unit, after = unit_at(text, 0)
     rest = text[after:]
-    while unit and (match := OF.match(rest)):
+    while unit and (match := DENOMINATOR.match(rest)):
         rest = rest[match.end() :]
     return unit if unit and not rest.strip() else text
 
@@ -178,7 +178,7 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
 
 
 def _behind(text: str, place: int) -> Iterator[Denominator]:
-    while match := OF.match(text, place):
+    while match := DENOMINATOR.match(text, place):
         yield _denominator(match)
         place = match.end()
 
@@ -186,8 +186,8 @@ def _behind(text: str, place: int) -> Iterator[Denominator]:
 def _denominator(match: re.Match[str]) -> Denominator:
     kind = next(kind for kind in NOUNS if match[kind])
     size = (match["size"] or "").lower()
-    count = Fraction((match["count"] or "1").replace(",", "")) * 10 ** MANY.get(size, 0)
-    written = f"{match['count'] or 1}{'k' if MANY.get(size) == 3 else ''}".replace(",", "")
+    count = Fraction((match["count"] or "1").replace(",", "")) * 10 ** POWERS_OF_TEN.get(size, 0)
+    written = f"{match['count'] or 1}{'k' if POWERS_OF_TEN.get(size) == 3 else ''}".replace(",", "")
     if match["long"]:
         return Denominator(kind, tokens=written if match["count"] else "")
     return Denominator(kind, count, written if kind == "token" and count not in (1, 1000, 10**6) else "")

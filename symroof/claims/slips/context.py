@@ -8,11 +8,11 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.claims.catalogue_figures import as_quantity
-from symroof.claims.claim_settings import Settings, changed, study_of
-from symroof.claims.denominators import asked
-from symroof.claims.derive_claim import Derived, Steps, Value, derived, resolved_but, worked_out
-from symroof.claims.read.numbers import figures
-from symroof.claims.read.written_units import beside
+from symroof.claims.claim_settings import Settings, merged_settings, study_of
+from symroof.claims.denominators import claimed_quantity_formula
+from symroof.claims.derive_claim import Derived, Steps, Value, derive_expression, derived, resolve_names
+from symroof.claims.read.prose_numbers import figures
+from symroof.claims.read.written_units import neighbouring_unit
 from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
@@ -64,12 +64,12 @@ class Context:
         """In which of two cases, where it is not in both."""
         return "" if len(side) == len(self.cases) else f" in the {('first', 'second')[side[0]]} case only"
 
-    def again(self, sets: tuple[Settings, ...]) -> Fraction | None:
+    def value_with(self, sets: tuple[Settings, ...]) -> Fraction | None:
         """The claim's value with something set in each of its cases; None where it has none."""
-        value = self.outcome(sets)
+        value = self.outcome_with(sets)
         return value if isinstance(value, Fraction) and value > 0 else None
 
-    def outcome(self, sets: tuple[Settings, ...]) -> Value | None:
+    def outcome_with(self, sets: tuple[Settings, ...]) -> Value | None:
         """The same for any form of claim: a truth, a label, a direction, a number that may be negative."""
         try:
             value: Value | None = self._numbers(sets) if self.name else self._derived(sets)
@@ -80,17 +80,17 @@ class Context:
     def _numbers(self, sets: tuple[Settings, ...]) -> Any:
         """A quantity, or the ratio of it in two cases, from the theory with other values."""
         cases = [self._case(side, own) for side, own in enumerate(sets)]
-        if self.asked == Name(self.name):
+        if self.formula == Name(self.name):
             values: list[Any] = [case.value(self.name) for case in cases]
         else:
-            values = [case.evaluate(self.asked) for case in cases]
+            values = [case.evaluate(self.formula) for case in cases]
         return values[0] / values[1] if len(values) > 1 else values[0]
 
     def _case(self, side: int, sets: Settings) -> Case:
         """One of the cases with something set: numbers in the case as it is, anything else (a switch, a precision, a definition) in a new one."""
         if all(isinstance(value, Fraction) for value in sets.values()):
             return self._unchanged(side).changed(sets) if sets else self._unchanged(side)
-        return study_of(changed(self.cases[side], _texts(sets))).first.case
+        return study_of(merged_settings(self.cases[side], _texts(sets))).first.case
 
     def _unchanged(self, side: int) -> Case:
         """A case as the claim states it, read once for all that is tried on it."""
@@ -103,9 +103,9 @@ class Context:
         return {}
 
     def _derived(self, sets: tuple[Settings, ...]) -> Any:
-        settings = changed(self.cases[0], _texts(sets[0]))
+        settings = merged_settings(self.cases[0], _texts(sets[0]))
         if self.claim.expression:
-            return worked_out(self.claim.expression, study_of(settings), self.steps).value
+            return derive_expression(self.claim.expression, study_of(settings), self.steps).value
         return derived(self.claim.model_copy(update={"given": settings})).value
 
     @cached_property
@@ -114,25 +114,25 @@ class Context:
         return printed_name(self.claim.quantity or self.claim.compare or "")
 
     @cached_property
-    def asked(self) -> Tree:
+    def formula(self) -> Tree:
         """The quantity that is claimed, divided by what the number is of."""
-        return asked(self.claim, self.name)
+        return claimed_quantity_formula(self.claim, self.name)
 
     @cached_property
     def dependencies(self) -> frozenset[str] | None:
         """Every name the value depends on; None where it depends on all that the case has (a threshold)."""
         case = self.answers.case
         if self.claim.form == "expression":
-            tree = resolved_but(parse(self.claim.expression or ""), self.steps)
+            tree = resolve_names(parse(self.claim.expression or ""), self.steps)
             return dependencies(case, substitute(tree, dict.fromkeys(self.steps, ONE)))
         if self.claim.relation:
             return dependencies(case, resolved(parse(self.claim.relation)))
         if self.name:
-            return dependencies(case, self.asked)
+            return dependencies(case, self.formula)
         moving = printed_name(self.claim.moves or "")
         return dependencies(case, Name(moving)) if moving else None if self.claim.threshold else frozenset()
 
-    def matters(self, name: str) -> bool:
+    def depends_on(self, name: str) -> bool:
         """Whether the value may depend on a name."""
         return self.dependencies is None or name in self.dependencies
 
@@ -145,7 +145,7 @@ class Context:
     @property
     def words(self) -> dict[str, str]:
         """The names that sentences of results may use: the unit of bytes with either prefix, and the unit that the claim's may stand for."""
-        smaller, larger = (beside(self.written, step) for step in (-1, 1))
+        smaller, larger = (neighbouring_unit(self.written, step) for step in (-1, 1))
         stands = {name: f", {self.written} for {other}" if other else "" for name, other in (("too_large", smaller), ("too_small", larger))}
         return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB", **stands}
 
@@ -156,11 +156,11 @@ def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | 
     number = next(iter(figures(written)), None)
     made = Context(claim, (claim.given,), derived.number or Fraction(0), derived.unit, prefix, steps or {}, number.unit if number else "")
     if claim.form == "compare":
-        return replace(made, cases=tuple(changed(claim.given, between) for between in claim.between))
+        return replace(made, cases=tuple(merged_settings(claim.given, between) for between in claim.between))
     if claim.form == "catalogue" and (quantity := as_quantity(claim.catalogue or "")):
         name, case = quantity
         context = replace(made, claim=claim.model_copy(update={"catalogue": None, "quantity": name, "given": case}), cases=(case,))
-        return context if context.again(({},)) == made.value else made
+        return context if context.value_with(({},)) == made.value else made
     return made
 
 

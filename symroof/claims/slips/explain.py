@@ -11,18 +11,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.claim_settings import settings_text, under
+from symroof.claims.claim_settings import settings_text, with_settings
 from symroof.claims.derive_claim import Derived, Steps, derived
-from symroof.claims.read.written_number import CLOSE_ENOUGH, Written, read_written
-from symroof.claims.slips import digit_slips as digits
+from symroof.claims.read.written_number import CLOSE_ENOUGH, WrittenNumber, read_written
 from symroof.claims.slips.context import FAILURES, Context, context_of
-from symroof.claims.slips.explanation import SELDOM, Explanation, chance, spans, times
-from symroof.claims.slips.free_parameters import fitted
-from symroof.claims.slips.label_slips import flipped
-from symroof.claims.slips.levels import COUNTED, NO_LINKS, linked, simpler, with_round_params
-from symroof.claims.slips.predictions import Prediction, combined, predictions
-from symroof.claims.slips.slip_catalogue import CATALOGUE
-from symroof.claims.slips.ways import Slip
+from symroof.claims.slips.explanation import MOST_CHANCE, SlipExplanation, agreeing_ranges, chance, factor_text
+from symroof.claims.slips.free_parameters import fitted_parameters
+from symroof.claims.slips.label_slips import explain_label
+from symroof.claims.slips.predictions import SlipPrediction, predictions, two_slips
+from symroof.claims.slips.simplifications import NO_LINKS, SIMPLIFIED_FORMS, simplified_settings, uses_links, with_round_params
+from symroof.claims.slips.slip_catalogue import CATALOGUE, Slip
 from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit
 
@@ -43,7 +41,7 @@ MOST_LEVELS = 3
 """Plainer counts beside which a slip is looked for."""
 
 
-def explanations(claim: ClaimSpec) -> tuple[Explanation, ...]:
+def explanations(claim: ClaimSpec) -> tuple[SlipExplanation, ...]:
     """The slips behind a claim's value; a value of the inverse dimension is a ratio upside down, and a bound, a truth or a label
     is only ever suggested one."""
     result = derived(claim)
@@ -55,10 +53,10 @@ def explanations(claim: ClaimSpec) -> tuple[Explanation, ...]:
         return upside_down(claim.value, result) if result.number is not None else ()
     if not written.operator and written.word is None:
         return explain(claim, written, result)
-    return () if claim.for_all else flipped(claim, written, result)  # a range has room for too many changes to tell one from another
+    return () if claim.for_all else explain_label(claim, written, result)  # a range has room for too many changes to tell one from another
 
 
-def upside_down(value: object, derived: Derived) -> tuple[Explanation, ...]:
+def upside_down(value: object, derived: Derived) -> tuple[SlipExplanation, ...]:
     """A value in the inverse of the derived value's unit: the formula is upside down, or its result was read as the inverse.
 
     >>> first, *_ = upside_down("24 token/s", Derived(Fraction(140, 3350), "s"))
@@ -79,11 +77,11 @@ def upside_down(value: object, derived: Derived) -> tuple[Explanation, ...]:
         true: f"the result is read as its inverse: {gives}",
         1000 * true: f"the result in thousandths is read as its inverse: {gives}",
     }
-    share = chance(float(written.number), float(1 / true), spans(options, written))
-    return tuple(Explanation("inverted_ratio", share <= SELDOM, v, share, text) for v, text in options.items() if written.agrees(v))[:1]
+    share = chance(float(written.number), float(1 / true), agreeing_ranges(options, written))
+    return tuple(SlipExplanation("inverted_ratio", share <= MOST_CHANCE, v, share, text) for v, text in options.items() if written.agrees(v))[:1]
 
 
-def explain(claim: ClaimSpec, written: Written, derived: Derived, steps: Steps | None = None) -> tuple[Explanation, ...]:
+def explain(claim: ClaimSpec, written: WrittenNumber, derived: Derived, steps: Steps | None = None) -> tuple[SlipExplanation, ...]:
     """The slips that lead to what was written, best first; nothing for a bound, a label or what has no value.
 
     ``steps`` are the numbers that arithmetic may name besides the case's.
@@ -99,50 +97,50 @@ def explain(claim: ClaimSpec, written: Written, derived: Derived, steps: Steps |
     singles = [p for slip in CATALOGUE for p in predictions(context, slip) if _differs(p.value, context, written) and p.digits <= written.digits]
     explained = _of_formulas(singles, context, written) or _of_digits(singles, context, written)
     if not explained:
-        simpler, pairs = _of_levels(singles, context, written), _of_pairs(singles, context, written)
-        explained = simpler if simpler and (simpler[0].named or not pairs) else pairs
-    return (*explained, *fitted(context, written.value))
+        simplified_settings, pairs = _of_levels(singles, context, written), _of_pairs(singles, context, written)
+        explained = simplified_settings if simplified_settings and (simplified_settings[0].named or not pairs) else pairs
+    return (*explained, *fitted_parameters(context, written.value))
 
 
-def _differs(value: Fraction, context: Context, written: Written) -> bool:
+def _differs(value: Fraction, context: Context, written: WrittenNumber) -> bool:
     """Whether a prediction differs from the true value by more than the digits written can hide."""
-    return abs(value / context.value - 1) > written.half / written.number
+    return abs(value / context.value - 1) > written.half_unit / written.number
 
 
-def _of_formulas(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+def _of_formulas(singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber) -> list[SlipExplanation]:
     """Single slips of the catalogue."""
     matches = _ordered(singles, written)
     if not matches:
         return []
-    share = chance(float(written.number), float(context.value), spans([p.value for p in singles], written))
-    explained = [explanation for p in matches for explanation in _explained(p, share <= SELDOM, share, context)]
-    return explained if share <= SELDOM else explained[:MOST_SUGGESTIONS]
+    share = chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in singles], written))
+    explained = [explanation for p in matches for explanation in _explained(p, share <= MOST_CHANCE, share, context)]
+    return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
 
 
-def _of_digits(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+def _of_digits(singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber) -> list[SlipExplanation]:
     """A slip of digits: swapped ones from three digits on, a wrong one from four."""
-    if written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.about:
+    if written.digits < PAIRED_DIGITS - 1 or written.low is not None or written.hedged_number:
         return []
-    options = digits.slips(context.value, 2 * written.half)
+    options = digit_slips(context.value, 2 * written.half_unit)
     text = options.get(written.number)
     if text is None:
         return []
-    half = float(written.half)
-    taken = [value for value, how in options.items() if how.startswith(digits.SWAPPED) or written.digits >= PAIRED_DIGITS]
-    reached = [*spans([p.value for p in singles], written), *((float(v) - half, float(v) + half) for v in taken)]
+    half = float(written.half_unit)
+    taken = [value for value, how in options.items() if how.startswith(SWAPPED) or written.digits >= PAIRED_DIGITS]
+    reached = [*agreeing_ranges([p.value for p in singles], written), *((float(v) - half, float(v) + half) for v in taken)]
     share = chance(float(written.number), float(context.value), reached)
-    named = share <= SELDOM and written.number in taken
-    return [Explanation("arithmetic", named, written.number, share, f"{text}: {times(written.number / context.value)}")]
+    named = share <= MOST_CHANCE and written.number in taken
+    return [SlipExplanation("arithmetic", named, written.number, share, f"{text}: {factor_text(written.number / context.value)}")]
 
 
-def _of_levels(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+def _of_levels(singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber) -> list[SlipExplanation]:
     """One slip beside a plainer count, where that alone does not come to the claim."""
-    if context.steps or context.claim.values or context.claim.form not in COUNTED:
+    if context.steps or context.claim.values or context.claim.form not in SIMPLIFIED_FORMS:
         return []
-    plain: list[dict[str, Any]] = simpler(context.claim)[:MOST_LEVELS]
-    links = [{**settings, **NO_LINKS} for settings in (*plain[:1], {})] if linked(context.claim) and context.claim.form == "quantity" else []
+    plain: list[dict[str, Any]] = simplified_settings(context.claim)[:MOST_LEVELS]
+    links = [{**settings, **NO_LINKS} for settings in (*plain[:1], {})] if uses_links(context.claim) and context.claim.form == "quantity" else []
     reached, matches = [p.value for p in singles], []
-    first: Sequence[Prediction] = singles
+    first: Sequence[SlipPrediction] = singles
     for settings in (*plain, *links):
         own = _at(context, settings, CATALOGUE, written)
         first = own if plain and settings is plain[0] else first
@@ -153,7 +151,7 @@ def _of_levels(singles: Sequence[Prediction], context: Context, written: Written
         own = _at(context, settings, [slip for slip in CATALOGUE if slip.name in near], written)
         reached += [p.value for p in own]
         matches += [(p, settings) for p in _ordered(own, written)]
-    share = chance(float(written.number), float(context.value), spans(reached, written)) if matches else 1.0
+    share = chance(float(written.number), float(context.value), agreeing_ranges(reached, written)) if matches else 1.0
     named = share <= SELDOM_IN_PAIRS and written.digits >= PAIRED_DIGITS - 1
     by_slip = {p.slips: (p, settings) for p, settings in reversed(matches)}
     return [
@@ -163,9 +161,9 @@ def _of_levels(singles: Sequence[Prediction], context: Context, written: Written
     ]
 
 
-def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], written: Written) -> list[Prediction]:
+def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], written: WrittenNumber) -> list[SlipPrediction]:
     """The predictions of slips beside a plainer count; none that this makes by itself, and none of a slip that is such a count."""
-    claim = under(context.claim, settings)
+    claim = with_settings(context.claim, settings)
     try:
         there = context_of(claim, derived(claim), written.text)
     except FAILURES:
@@ -177,7 +175,7 @@ def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], writt
     return [p for p in every if _differs(p.value, context, written) and abs(p.value / there.value - 1) > CLOSE_ENOUGH]
 
 
-def _of_pairs(singles: Sequence[Prediction], context: Context, written: Written) -> list[Explanation]:
+def _of_pairs(singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber) -> list[SlipExplanation]:
     """Two slips at once, where the claim is fine enough to tell; in a rough one, a slip in a number whose prefix was binary is suggested."""
     if written.low is not None:
         return []
@@ -186,37 +184,81 @@ def _of_pairs(singles: Sequence[Prediction], context: Context, written: Written)
     matches = _ordered(pairs, written)
     if not matches:
         return []
-    share = chance(float(written.number), float(context.value), spans([p.value for p in (*singles, *pairs)], written))
+    share = chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in (*singles, *pairs)], written))
     return _explained(matches[0], fine and share <= SELDOM_IN_PAIRS, share, context) if fine or share <= WORTH_SAYING else []
 
 
-def _pairs(singles: Sequence[Prediction], context: Context) -> Iterator[Prediction]:
+def _pairs(singles: Sequence[SlipPrediction], context: Context) -> Iterator[SlipPrediction]:
     """Every two slips of different values: two changes of the case, or a change and a result read otherwise."""
-    cases = _distinct(p for p in singles if p.paired and p.sets is not None)[:MOST_CHANGES]
-    results = _distinct(p for p in singles if p.paired and p.way is not None)
+    cases = _distinct(p for p in singles if p.paired and p.changes is not None)[:MOST_CHANGES]
+    results = _distinct(p for p in singles if p.paired and p.misreading is not None)
     for first, second in itertools.combinations([*cases, *results], 2):
-        if first.slips != second.slips and (both := combined(context, first, second)) is not None:
+        if first.slips != second.slips and (both := two_slips(context, first, second)) is not None:
             yield both
 
 
-def _distinct(predictions: Iterable[Prediction]) -> list[Prediction]:
+def _distinct(predictions: Iterable[SlipPrediction]) -> list[SlipPrediction]:
     """The first prediction of each value."""
-    first: dict[Fraction, Prediction] = {}
+    first: dict[Fraction, SlipPrediction] = {}
     for prediction in predictions:
         first.setdefault(prediction.value, prediction)
     return list(first.values())
 
 
-def _ordered(predictions: Iterable[Prediction], written: Written) -> list[Prediction]:
+def _ordered(predictions: Iterable[SlipPrediction], written: WrittenNumber) -> list[SlipPrediction]:
     """The predictions that agree: those that round to the claim before those cut off to it, then by the catalogue; each slip once."""
-    matches: dict[tuple[str, ...], Prediction] = {}
+    matches: dict[tuple[str, ...], SlipPrediction] = {}
     agreeing = (p for p in predictions if written.agrees(p.value))
-    for prediction in sorted(agreeing, key=lambda p: abs(p.value - written.number) > written.room):
+    for prediction in sorted(agreeing, key=lambda p: abs(p.value - written.number) > written.margin):
         matches.setdefault(prediction.slips, prediction)
     return list(matches.values())
 
 
-def _explained(prediction: Prediction, named: bool, share: float, context: Context) -> list[Explanation]:
+def _explained(prediction: SlipPrediction, named: bool, share: float, context: Context) -> list[SlipExplanation]:
     """A prediction in words; two slips at once stand under both their names."""
-    text = f"{' and '.join(prediction.texts)}: {times(prediction.value / context.value)}"
-    return [Explanation(slip, named, prediction.value, share, text) for slip in prediction.slips]
+    text = f"{' and '.join(prediction.texts)}: {factor_text(prediction.value / context.value)}"
+    return [SlipExplanation(slip, named, prediction.value, share, text) for slip in prediction.slips]
+
+
+SWAPPED = "two digits swapped"
+WRONG = "one digit wrong"
+
+
+def swapped_digits(digits: str) -> Iterator[str]:
+    """Every way of swapping two neighbouring digits that differ.
+
+    >>> list(swapped_digits("1978"))
+    ['9178', '1798', '1987']
+    """
+    for i, (first, second) in enumerate(itertools.pairwise(digits)):
+        if first != second:
+            yield digits[:i] + second + first + digits[i + 2 :]
+
+
+def wrong_digits(digits: str) -> Iterator[str]:
+    """Every way of getting one digit wrong.
+
+    >>> list(wrong_digits("7"))[:3]
+    ['0', '1', '2']
+    """
+    for i, right in enumerate(digits):
+        yield from (digits[:i] + wrong + digits[i + 1 :] for wrong in "0123456789" if wrong != right)
+
+
+def digit_slips(derived: Fraction, unit: Fraction) -> dict[Fraction, str]:
+    """The derived value, written to whole multiples of ``unit``, after each slip of digits; and which slip.
+
+    The value may have been rounded or cut off before the slip.
+
+    >>> digit_slips(Fraction("1978.9"), Fraction(1))[Fraction(1987)]
+    'two digits swapped in 1978'
+    """
+    exact = derived / unit
+    whole = {str(round(exact)), str(exact.numerator // exact.denominator)}
+    slipped: dict[Fraction, str] = {}
+    for text, variants in ((SWAPPED, swapped_digits), (WRONG, wrong_digits)):
+        for digits in sorted(whole):
+            for read in variants(digits):
+                if read not in whole and read[0] != "0":
+                    slipped.setdefault(int(read) * unit, f"{text} in {digits}")
+    return slipped

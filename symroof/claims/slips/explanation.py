@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.cases.quantity_result import plain_value
-from symroof.claims.read.written_number import Written
+from symroof.claims.read.written_number import WrittenNumber
 from symroof.units import significant
 
-SELDOM = 0.2
+MOST_CHANCE = 0.2
 """A claim is named a slip where at most this share of random errors of its size would have been explained too."""
 WIDEST, NARROWEST = math.log(2), math.log(1.05)
 NOTHING = 1e-300
@@ -29,7 +29,7 @@ FACTOR = re.compile(r": [×÷](?:[^,]|,(?=\d))*")
 
 
 @dataclass(frozen=True)
-class Explanation:
+class SlipExplanation:
     """A slip that leads to the claimed value.
 
     Attributes:
@@ -50,7 +50,7 @@ class Explanation:
     def cause(self) -> str:
         """The sentence without the factor it makes.
 
-        >>> Explanation("kv_ignored", True, Fraction(1), 0.0, "reads of the cache left out: ÷1.6, at detail kv").cause
+        >>> SlipExplanation("kv_ignored", True, Fraction(1), 0.0, "reads of the cache left out: ÷1.6, at detail kv").cause
         'reads of the cache left out, at detail kv'
         """
         return FACTOR.sub("", self.text)
@@ -59,15 +59,15 @@ class Explanation:
         return {"slip": self.slip, "named": self.named, "explains": plain_value(self.explains), "chance": round(self.chance, 4), "text": self.text}
 
 
-def times(ratio: Fraction) -> str:
+def factor_text(ratio: Fraction) -> str:
     """The factor that a slip makes: ``×8``, ``÷2``."""
     return f"×{significant(ratio)}" if ratio >= 1 else f"÷{significant(1 / ratio)}"
 
 
-def neighbourhood(claimed: float, true: float) -> float:
+def error_range(claimed: float, true: float) -> float:
     """How far a random error of the claim's size may lie from it, in logarithms.
 
-    >>> round(neighbourhood(8, 1), 3), round(neighbourhood(1.05, 1), 3)
+    >>> round(error_range(8, 1), 3), round(error_range(1.05, 1), 3)
     (0.693, 0.146)
     """
     return min(WIDEST, max(NARROWEST, SIZES * abs(math.log(claimed / true))))
@@ -81,7 +81,7 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
     >>> chance(8.0, 1.0, [(0, math.inf)])
     1.0
     """
-    centre, reach = math.log(claimed), neighbourhood(claimed, true)
+    centre, reach = math.log(claimed), error_range(claimed, true)
     low, high = centre - reach, centre + reach
     covered, reached = 0.0, low
     for start, end in sorted((math.log(max(start, NOTHING)), math.log(end)) for start, end in explained if 0 <= start < end):
@@ -92,16 +92,16 @@ def chance(claimed: float, true: float, explained: Iterable[tuple[float, float]]
     return covered / (high - low)
 
 
-def spans(values: Iterable[Fraction], written: Written) -> list[tuple[float, float]]:
+def agreeing_ranges(values: Iterable[Fraction], written: WrittenNumber) -> list[tuple[float, float]]:
     """For each value, the claims that would have agreed with it at the precision written.
 
     >>> from symroof.claims.read.written_number import read_written
-    >>> [(round(low, 4), round(high, 4)) for low, high in spans([Fraction(200)], read_written("100", ""))]
+    >>> [(round(low, 4), round(high, 4)) for low, high in agreeing_ranges([Fraction(200)], read_written("100", ""))]
     [(198.0198, 201.005)]
     """
     number = written.number
-    low = (number if written.low is None else written.low) - written.room
-    high = number + max(written.room, 2 * written.half) if written.high is None else written.high + written.room
+    low = (number if written.low is None else written.low) - written.margin
+    high = number + max(written.margin, 2 * written.half_unit) if written.high is None else written.high + written.margin
     if low <= 0:
         return [(NOTHING, 1 / NOTHING)]
     return [(float(value * number / high), float(value * number / low)) for value in values]

@@ -13,14 +13,13 @@ from functools import cached_property
 from typing import Any
 
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.claims.claim_settings import changed, under
-from symroof.claims.formula_sides import Level, Sides
+from symroof.claims.claim_settings import merged_settings, with_settings
+from symroof.claims.claimed_formula import ClaimedFormula, DetailLevel
 from symroof.claims.slips.context import FAILURES, dependencies
-from symroof.claims.slips.explanation import Explanation, chance
+from symroof.claims.slips.explanation import SlipExplanation, chance
 from symroof.claims.slips.free_parameters import EFFICIENCIES, LEAST, MOST
 from symroof.claims.slips.predictions import can_happen, formula_of
-from symroof.claims.slips.slip_catalogue import CATALOGUE
-from symroof.claims.slips.ways import Change, Result, Way
+from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange, MisreadResult, Variant
 from symroof.formula import build
 from symroof.formula.canonical_form import NormalForms
 from symroof.formula.compare import same
@@ -37,20 +36,20 @@ SECONDS = 0.5
 NO_CHANCE = 0.0
 LONGEST_FACTOR = 60
 
-Applied = tuple[tuple[str, Way], ...]
+Applied = tuple[tuple[str, Variant], ...]
 """One slip in one of its ways, or two, each by name."""
 
 
-def formula_slips(levels: Sequence[Level], end: float | None = None) -> tuple[Explanation, ...]:
+def formula_slips(levels: Sequence[DetailLevel], end: float | None = None) -> tuple[SlipExplanation, ...]:
     """The slips that lead to a formula, at the first level of detail where there are any: one in the order of the catalogue,
     or one beside a floor left out; else a free parameter. ``end`` is the processor time at which the search ends with what there is.
 
     >>> from symroof.specs.claims import ClaimSpec
-    >>> sides = Sides(ClaimSpec(id="kv", quantity="kv_cache_bytes", formula="2*L*H*d_h*b_kv*S"))
-    >>> [(slip.slip, slip.text) for slip in formula_slips([Level("", sides)])]
+    >>> sides = ClaimedFormula(ClaimSpec(id="kv", quantity="kv_cache_bytes", formula="2*L*H*d_h*b_kv*S"))
+    >>> [(slip.slip, slip.text) for slip in formula_slips([DetailLevel("", sides)])]
     [('gqa_forgotten', 'query heads used for KV heads in the cache: ×n_heads/n_kv_heads')]
     """
-    distinct = {(level.sides.answers.assumptions.values, level.sides.alike): level for level in reversed(levels)}
+    distinct = {(level.sides.answers.assumptions.values, level.sides.assumed_identities): level for level in reversed(levels)}
     ordered = list(reversed(distinct.values()))
     ordered.sort(key=_foreign_names)
     end = time.process_time() + SECONDS if end is None else end
@@ -62,21 +61,21 @@ def formula_slips(levels: Sequence[Level], end: float | None = None) -> tuple[Ex
     return next((suggestions for level in levels if (level is levels[0] or time.process_time() < end) and (suggestions := free_parameters(level))), ())
 
 
-def _foreign_names(level: Level) -> int:
+def _foreign_names(level: DetailLevel) -> int:
     """How many names of the claimed formula the derived one lacks: where it lacks none, a slip is likeliest."""
-    sides, stops = level.sides, level.sides.depths[-1]
-    return len(set(names(sides.opened(sides.claimed, stops))) - set(names(sides.opened(sides.derived, stops))))
+    sides, stops = level.sides, level.sides.expansion_stops[-1]
+    return len(set(names(sides.substituted(sides.claimed, stops))) - set(names(sides.substituted(sides.derived, stops))))
 
 
 @dataclass(frozen=True)
 class _Search:
     """The search for slips at one level of detail, until the processor time ``end``."""
 
-    level: Level
+    level: DetailLevel
     end: float
 
     @property
-    def sides(self) -> Sides:
+    def sides(self) -> ClaimedFormula:
         return self.level.sides
 
     @property
@@ -92,26 +91,26 @@ class _Search:
     @cached_property
     def claimed(self) -> dict[frozenset[str], Tree]:
         """The claimed formula opened to each depth."""
-        return {stops: self.sides.opened(self.sides.claimed, stops) for stops in self.sides.depths}
+        return {stops: self.sides.substituted(self.sides.claimed, stops) for stops in self.sides.expansion_stops}
 
     @cached_property
-    def possible(self) -> list[tuple[str, Way]]:
+    def possible(self) -> list[tuple[str, Variant]]:
         """Every way of every slip that can happen in the derived formula."""
         if self.late:
             return []
         needed = dependencies(self.sides.answers.case, self.sides.asked)
-        able = [(slip.name, way) for slip in CATALOGUE if not slip.figures for way in slip.ways if self._can_happen(way, needed)]
+        able = [(slip.name, variant) for slip in CATALOGUE if not slip.numbers_only for variant in slip.variants if self._can_happen(variant, needed)]
         return sorted(able, key=lambda pair: pair[0] not in FLOORS)  # an arm left out is what people do most, and nothing else comes to that
 
-    def singles(self) -> tuple[Explanation, ...]:
+    def singles(self) -> tuple[SlipExplanation, ...]:
         """One slip, each once."""
-        explanations: dict[str, Explanation] = {}
-        for slip, way in self.possible:
-            if slip not in explanations and (made := self.leads_there(((slip, way),))) is not None:
-                explanations[slip] = self.explanation(slip, (way,), made)
+        explanations: dict[str, SlipExplanation] = {}
+        for slip, variant in self.possible:
+            if slip not in explanations and (made := self.leads_there(((slip, variant),))) is not None:
+                explanations[slip] = self.explanation(slip, (variant,), made)
         return tuple(explanations.values())
 
-    def beside_a_floor(self) -> tuple[Explanation, ...]:
+    def beside_a_floor(self) -> tuple[SlipExplanation, ...]:
         """A floor left out and one slip more, as two with one text."""
         floors = [pair for pair in self.possible if pair[0] in FLOORS]
         for floor in floors:
@@ -120,12 +119,12 @@ class _Search:
                     return tuple(self.explanation(slip, (other[1], floor[1]), made) for slip in (other[0], floor[0]))
         return ()
 
-    def explanation(self, slip: str, ways: tuple[Way, ...], made: Tree) -> Explanation:
+    def explanation(self, slip: str, ways: tuple[Variant, ...], made: Tree) -> SlipExplanation:
         """In words, with the factor it makes where that is one and short."""
-        sentence = " and ".join(way.text for way in ways if isinstance(way, (Change, Result)))
+        sentence = " and ".join(variant.text for variant in ways if isinstance(variant, (CaseChange, MisreadResult)))
         sentence += f", at {self.level.label}" if self.level.label else ""
         factor = text(self.level.own.factor) if self.level.own.factor is not None and self.level.own.verdict == "factor" else ""
-        return Explanation(slip, True, text(made), NO_CHANCE, f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence)
+        return SlipExplanation(slip, True, text(made), NO_CHANCE, f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence)
 
     def leads_there(self, applied: Applied) -> Tree | None:
         """The derived formula with slips in it, where it is the claimed one; None too where the time is up."""
@@ -133,45 +132,51 @@ class _Search:
             return None
         try:
             return next(
-                (slipped for stops in self.sides.depths for claimed, slipped in self._pairs(applied, stops) if same(claimed, slipped, forms=self.forms)), None
+                (
+                    slipped
+                    for stops in self.sides.expansion_stops
+                    for claimed, slipped in self._pairs(applied, stops)
+                    if same(claimed, slipped, forms=self.forms)
+                ),
+                None,
             )
         except FAILURES:
             return None
 
     def _pairs(self, applied: Applied, stops: frozenset[str]) -> Iterator[tuple[Tree, Tree]]:
         """The claimed formula and the derived one with the slips in it, opened alike."""
-        defined = [{name: value for name, value in way.sets.items() if not _is_choice(name)} for _, way in applied if isinstance(way, Change)]
+        defined = [{name: value for name, value in variant.sets.items() if not _is_choice(name)} for _, variant in applied if isinstance(variant, CaseChange)]
         there = self._chosen(applied)
         slipped = _set(there, defined, stops)
-        for _, way in applied:
-            if isinstance(way, Result):
-                slipped = substitute(formula_of(way.formula), {"value": slipped})
-        slipped = there.opened(slipped, stops)
+        for _, variant in applied:
+            if isinstance(variant, MisreadResult):
+                slipped = substitute(formula_of(variant.formula), {"value": slipped})
+        slipped = there.substituted(slipped, stops)
         yield self.claimed[stops], slipped
-        if there is not self.sides and all(there.opened(Name(name), frozenset()) != ZERO for name in names(there.claimed)):
-            yield there.opened(there.claimed, stops), slipped  # else nothing of the claim would be left to be right
+        if there is not self.sides and all(there.substituted(Name(name), frozenset()) != ZERO for name in names(there.claimed)):
+            yield there.substituted(there.claimed, stops), slipped  # else nothing of the claim would be left to be right
 
-    def _chosen(self, applied: Applied) -> Sides:
+    def _chosen(self, applied: Applied) -> ClaimedFormula:
         """The sides under the switches and precisions that the slips set."""
         chosen: dict[str, Any] = {}
-        for _, way in applied:
-            if isinstance(way, Change):
-                chosen = changed(chosen, {name: value for name, value in way.sets.items() if _is_choice(name)})
-        return Sides(under(self.sides.claim, chosen), self.sides.alike) if chosen else self.sides
+        for _, variant in applied:
+            if isinstance(variant, CaseChange):
+                chosen = merged_settings(chosen, {name: value for name, value in variant.sets.items() if _is_choice(name)})
+        return ClaimedFormula(with_settings(self.sides.claim, chosen), self.sides.assumed_identities) if chosen else self.sides
 
-    def _can_happen(self, way: Way, needed: frozenset[str]) -> bool:
+    def _can_happen(self, variant: Variant, needed: frozenset[str]) -> bool:
         """Whether a way changes anything; a precision that the claim does not set cannot be another."""
-        if isinstance(way, Result):
-            return can_happen(way, self.sides.unit, needed)
-        if not isinstance(way, Change):
+        if isinstance(variant, MisreadResult):
+            return can_happen(variant, self.sides.unit, needed)
+        if not isinstance(variant, CaseChange):
             return False
         bound_case = self.sides.answers
-        switches = way.sets.get("assume", {})
-        roles = {role: value for role, value in way.sets.items() if role in ROLE_INPUT and role in self.sides.claim.given}
+        switches = variant.sets.get("assume", {})
+        roles = {role: value for role, value in variant.sets.items() if role in ROLE_INPUT and role in self.sides.claim.given}
         return (
             any(bound_case.assumptions[switch] != choice for switch, choice in switches.items())
             or any(bound_case.precisions.get(role) != value for role, value in roles.items())
-            or bool(way.sets.keys() & needed)
+            or bool(variant.sets.keys() & needed)
         )
 
 
@@ -180,7 +185,7 @@ def _is_choice(name: str) -> bool:
     return name == "assume" or name in ROLE_INPUT
 
 
-def _set(sides: Sides, defined: Sequence[Mapping[str, str]], stops: frozenset[str]) -> Tree:
+def _set(sides: ClaimedFormula, defined: Sequence[Mapping[str, str]], stops: frozenset[str]) -> Tree:
     """The derived formula with names set to formulas, one after another; a formula over its own name refers to the true one."""
     moved = frozenset(name for changes in defined for name in changes)
     made = sides.asked if moved & set(names(sides.asked)) else sides.derived
@@ -192,30 +197,30 @@ def _set(sides: Sides, defined: Sequence[Mapping[str, str]], stops: frozenset[st
 # ------------------------------------------------------------------------------------------------------- free parameters
 
 
-def free_parameters(level: Level) -> tuple[Explanation, ...]:
+def free_parameters(level: DetailLevel) -> tuple[SlipExplanation, ...]:
     """An efficiency or a fixed cost with which a formula is the one derived.
 
     >>> from symroof.specs.claims import ClaimSpec
-    >>> sides = Sides(ClaimSpec(id="t", quantity="prefill_compute_time", formula="2*prefill_flops/peak_flops"))
-    >>> [suggestion.text for suggestion in free_parameters(Level("", sides))]
+    >>> sides = ClaimedFormula(ClaimSpec(id="t", quantity="prefill_compute_time", formula="2*prefill_flops/peak_flops"))
+    >>> [suggestion.text for suggestion in free_parameters(DetailLevel("", sides))]
     ['equal at mfu 0.5: that share of the peak is reached']
     """
     return (*_efficiencies(level), *_fixed_costs(level))
 
 
-def _efficiencies(level: Level) -> Iterator[Explanation]:
+def _efficiencies(level: DetailLevel) -> Iterator[SlipExplanation]:
     sides = level.sides
     needed = dependencies(sides.answers.case, sides.asked)
-    stops = sides.depths[-1]
-    claimed, forms = sides.opened(sides.claimed, stops), NormalForms()
+    stops = sides.expansion_stops[-1]
+    claimed, forms = sides.substituted(sides.claimed, stops), NormalForms()
     for name, meaning in EFFICIENCIES:
         for share in _candidates(level.own) if name in needed else ():
             made = substitute(sides.expanded(sides.derived, stops), {name: Num(share)})
-            if same(claimed, sides.opened(made, stops), forms=forms):
+            if same(claimed, sides.substituted(made, stops), forms=forms):
                 by_chance = chance(float(share), 1.0, [(float(LEAST), float(MOST))])
                 where = f", at {level.label}" if level.label else ""
                 sentence = f"equal at {name} {significant(share, 3)}{where}: that share {meaning} is reached"
-                yield Explanation("hidden_efficiency", False, text(made), by_chance, sentence)
+                yield SlipExplanation("hidden_efficiency", False, text(made), by_chance, sentence)
                 break
 
 
@@ -226,7 +231,7 @@ def _candidates(comparison: Comparison) -> list[Fraction]:
     return [share for share in dict.fromkeys(both) if LEAST <= share < MOST] + [MOST]
 
 
-def _fixed_costs(level: Level) -> Iterator[Explanation]:
+def _fixed_costs(level: DetailLevel) -> Iterator[SlipExplanation]:
     """A plain time added."""
     terms = level.own.terms
     if level.sides.unit != "s" or len(terms) != 1 or terms[0].derived or terms[0].under or terms[0].claimed <= 0:
@@ -234,4 +239,4 @@ def _fixed_costs(level: Level) -> Iterator[Explanation]:
     added = build.mul(build.number(terms[0].claimed), terms[0].product)
     if isinstance(added, Num):
         sentence = f"{format_quantity(added.value, 's', 3)} more than derived: a fixed overhead of that length"
-        yield Explanation("hidden_overhead", False, text(level.sides.claimed), 1.0, sentence)
+        yield SlipExplanation("hidden_overhead", False, text(level.sides.claimed), 1.0, sentence)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from symroof.claims.slips.context import Context
-from symroof.claims.slips.explanation import Explanation, chance
+from symroof.claims.slips.explanation import SlipExplanation, chance
 from symroof.solver.bracket import bisect
 from symroof.units import format_quantity, significant
 
@@ -24,11 +24,11 @@ CLOSE = Fraction(1, 1000)
 """How close the claim has to be met: a value that jumps, as whole numbers do, may pass it by."""
 
 
-def fitted(context: Context, claimed: Fraction) -> Iterator[Explanation]:
+def fitted_parameters(context: Context, claimed: Fraction) -> Iterator[SlipExplanation]:
     """The parameters that make the claim true; in two cases that are compared, in both or in either."""
 
-    def explanation(slip: str, chance: float, text: str) -> Explanation:
-        return Explanation(slip, False, claimed, chance, text)
+    def explanation(slip: str, chance: float, text: str) -> SlipExplanation:
+        return SlipExplanation(slip, False, claimed, chance, text)
 
     for name, meaning in EFFICIENCIES:
         for side, value, share in _values(context, name, (MOST, LEAST), claimed):
@@ -45,7 +45,7 @@ def fitted(context: Context, claimed: Fraction) -> Iterator[Explanation]:
 
 def _values(context: Context, name: str, span: tuple[Fraction, Fraction], claimed: Fraction) -> Iterator[tuple[tuple[int, ...], Fraction, float]]:
     """The cases in which a parameter makes the claim true, its value there, and the share of random errors that any value explains."""
-    for side in context.sides if context.matters(name) else ():
+    for side in context.sides if context.depends_on(name) else ():
         if fit := _fit(context, name, side, span, claimed):
             yield side, *fit
 
@@ -54,13 +54,13 @@ def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fractio
     """The value of a parameter at which the claim holds, by bisection, and the share of random errors that any value explains."""
 
     def at(value: Fraction) -> Fraction | None:
-        return context.again(tuple({name: value} if i in side else {} for i in range(len(context.cases))))
+        return context.value_with(tuple({name: value} if i in side else {} for i in range(len(context.cases))))
 
     start, end = at(span[0]), at(span[1])
     if start is None or start == claimed or (end is not None and not min(start, end) <= claimed <= max(start, end)):
         return None
     rising = claimed > start
-    value = _meeting(at, claimed, span, rising)
+    value = _crossing(at, claimed, span, rising)
     met = at(value)
     if met is None or abs(met / claimed - 1) > CLOSE:
         return None
@@ -68,10 +68,10 @@ def _fit(context: Context, name: str, side: tuple[int, ...], span: tuple[Fractio
     return value, _share(context, claimed, *reached)
 
 
-def _meeting(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: tuple[Fraction, Fraction], rising: bool) -> Fraction:
+def _crossing(at: Callable[[Fraction], Fraction | None], claimed: Fraction, span: tuple[Fraction, Fraction], rising: bool) -> Fraction:
     """Where a value that only rises or only falls on the way from one end to the other meets the claim; where it ends it is past it.
 
-    >>> float(_meeting(lambda share: 1/share, Fraction(2), (MOST, LEAST), rising=True))
+    >>> float(_crossing(lambda share: 1/share, Fraction(2), (MOST, LEAST), rising=True))
     0.5
     """
 

@@ -9,12 +9,11 @@ from math import inf
 
 from symroof.cases.bound_case import BoundCase
 from symroof.claims.derive_claim import Derived, Value
-from symroof.claims.read.written_number import CLOSE_ENOUGH, Written
+from symroof.claims.read.written_number import CLOSE_ENOUGH, WrittenNumber
 from symroof.claims.slips.context import Context, context_of
-from symroof.claims.slips.explanation import Explanation, chance
-from symroof.claims.slips.predictions import changes
-from symroof.claims.slips.slip_catalogue import CATALOGUE
-from symroof.claims.slips.ways import Result, Rounded
+from symroof.claims.slips.explanation import SlipExplanation, chance
+from symroof.claims.slips.predictions import case_changes
+from symroof.claims.slips.slip_catalogue import CATALOGUE, MisreadResult, RoundedFigure
 from symroof.formula.tree import Largest
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
@@ -24,14 +23,14 @@ DIRECTIONS = 3
 TRUTHS = 2
 
 
-def flipped(claim: ClaimSpec, written: Written, derived: Derived) -> tuple[Explanation, ...]:
+def explain_label(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> tuple[SlipExplanation, ...]:
     """The slip after which a wrong bound or answer holds, if only one does; changes of the case, no result read otherwise.
 
     >>> from symroof.claims.derive_claim import derived
     >>> from symroof.claims.read.written_number import read_written
     >>> settings = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "batch": 200}
     >>> claim = ClaimSpec(id="b", relation="batch > 100", given=settings, value=False)
-    >>> [slip.text for slip in flipped(claim, read_written(False, ""), derived(claim))]
+    >>> [slip.text for slip in explain_label(claim, read_written(False, ""), derived(claim))]
     ['one request in place of the batch: then false']
     """
     context = context_of(claim, derived, written.text)
@@ -45,24 +44,24 @@ def flipped(claim: ClaimSpec, written: Written, derived: Derived) -> tuple[Expla
     by_chance = _by_chance(context, written, derived, [reached for _, _, reached in outcomes])
     label = str(outcome).lower()
     shown = format_quantity(outcome, derived.unit, 4) if isinstance(outcome, Fraction) else label
-    return (Explanation(slip, False, outcome if isinstance(outcome, Fraction) else label, by_chance, f"{text}: then {shown}"),)
+    return (SlipExplanation(slip, False, outcome if isinstance(outcome, Fraction) else label, by_chance, f"{text}: then {shown}"),)
 
 
 def _outcomes(context: Context) -> list[tuple[str, str, Value]]:
     """The outcome after each change of the catalogue."""
-    ways = [(slip.name, way) for slip in CATALOGUE for way in slip.ways if not isinstance(way, (Result, Rounded))]
-    tried = [(name, text, context.outcome(sets)) for name, way in ways for text, sets in changes(context, way)]
+    ways = [(slip.name, variant) for slip in CATALOGUE for variant in slip.variants if not isinstance(variant, (MisreadResult, RoundedFigure))]
+    tried = [(name, text, context.outcome_with(sets)) for name, variant in ways for text, sets in case_changes(context, variant)]
     return [(name, text, outcome) for name, text, outcome in tried if outcome is not None]
 
 
-def _holds(written: Written, outcome: Value) -> bool:
+def _holds(written: WrittenNumber, outcome: Value) -> bool:
     if written.operator:
         least = written.operator.startswith(">")  # whoever works out 42 writes "at least 42", not "at least 21"
         return isinstance(outcome, Fraction) and written.agrees(outcome) and not (least and outcome > written.number * (1 + CLOSE_ENOUGH))
     return written.word is not None and written.word == outcome and isinstance(written.word, bool) == isinstance(outcome, bool)
 
 
-def _by_chance(context: Context, written: Written, derived: Derived, reached: list[Value]) -> float:
+def _by_chance(context: Context, written: WrittenNumber, derived: Derived, reached: list[Value]) -> float:
     """The share of wrong bounds about as wrong, or of wrong answers, that some change would make true."""
     if not written.operator:
         others = {str(outcome) for outcome in reached} - {str(derived.value)}

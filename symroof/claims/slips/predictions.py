@@ -8,10 +8,10 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.claims.catalogue_figures import confusable
-from symroof.claims.claim_settings import Settings, changed, study_of
+from symroof.claims.catalogue_figures import confusable_figures
+from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.slips.context import FAILURES, Context
-from symroof.claims.slips.ways import Change, Other, Result, Rounded, Slip
+from symroof.claims.slips.slip_catalogue import CaseChange, MisreadResult, OtherFigure, RoundedFigure, Slip
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Tree, mentions
@@ -23,19 +23,19 @@ from symroof.theory.symbols import INPUTS
 MOST_ROUNDED = Fraction(1, 10)
 """How much a figure that is rounded on the way may move a result: beyond that people look again."""
 NAMES = INPUTS.keys() | QUANTITIES.keys()
-InCase = Change | Rounded | Other
+CaseVariant = CaseChange | RoundedFigure | OtherFigure
 """Ways of slipping that change a case; a result is changed afterwards."""
 
 
 @dataclass(frozen=True)
-class Prediction:
+class SlipPrediction:
     """A value that slips lead to.
 
     Attributes:
         slips: their names.
         texts: their explanations.
-        sets: the changes of each case there is; None for a result.
-        way: how the result is read otherwise; None where the case is changed.
+        changes: the changes of each case there is; None for a result.
+        misreading: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
         digits: from how many digits of a number on it explains one.
     """
@@ -43,51 +43,51 @@ class Prediction:
     slips: tuple[str, ...]
     texts: tuple[str, ...]
     value: Fraction
-    sets: tuple[Settings, ...] | None = None
-    way: Result | None = None
+    changes: tuple[Settings, ...] | None = None
+    misreading: MisreadResult | None = None
     paired: bool = True
     digits: int = 1
 
 
-FINE = 3
+FINE_DIGITS = 3
 """Digits from which on a number tells a change that hardly matters from chance."""
-FROM_DIGITS = {"parts": 2, "relatives": FINE}
+LEAST_DIGITS = {"parts": 2, "relatives": FINE_DIGITS}
 """Digits from which on a number tells which other part's figure it is: there are many."""
 
 
-def predictions(context: Context, slip: Slip) -> Iterator[Prediction]:
+def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
-    for way in slip.ways:
-        if isinstance(way, Result):
-            value = _read(context, way) if can_happen(way, context.unit, context.dependencies or frozenset()) else None
+    for variant in slip.variants:
+        if isinstance(variant, MisreadResult):
+            value = _misread_value(context, variant) if can_happen(variant, context.unit, context.dependencies or frozenset()) else None
             if value is not None:
-                yield Prediction((slip.name,), (way.text.format(**context.words),), value, way=way, paired=slip.paired)
+                yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired)
             continue
-        for text, sets in changes(context, way):
-            value = context.again(sets)
-            if value is not None and not (isinstance(way, Rounded) and abs(value / context.value - 1) > MOST_ROUNDED):
-                yield Prediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, way))
+        for text, sets in case_changes(context, variant):
+            value = context.value_with(sets)
+            if value is not None and not (isinstance(variant, RoundedFigure) and abs(value / context.value - 1) > MOST_ROUNDED):
+                yield SlipPrediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, variant))
 
 
-def _digits(context: Context, way: InCase) -> int:
+def _digits(context: Context, variant: CaseVariant) -> int:
     """From how many digits on a number shows that it came about in a way."""
-    if isinstance(way, Other):
-        return FROM_DIGITS.get(way.figures, 1)
-    return FINE if isinstance(way, Change) and any(context.matters(name) for name in way.fine) else 1
+    if isinstance(variant, OtherFigure):
+        return LEAST_DIGITS.get(variant.kind, 1)
+    return FINE_DIGITS if isinstance(variant, CaseChange) and any(context.depends_on(name) for name in variant.precise_for) else 1
 
 
-def can_happen(way: Result, unit: str, names: frozenset[str]) -> bool:
+def can_happen(variant: MisreadResult, unit: str, names: frozenset[str]) -> bool:
     """Whether a result of a unit, that depends on some names, can be read otherwise in this way."""
-    has_unit = not way.units or bool(set(way.units) & set(unit.replace("*", "/").split("/")))
-    return has_unit and (not way.over or bool(names & set(way.over)))
+    has_unit = not variant.units or bool(set(variant.units) & set(unit.replace("*", "/").split("/")))
+    return has_unit and (not variant.depends_on or bool(names & set(variant.depends_on)))
 
 
-def _read(context: Context, way: Result) -> Fraction | None:
+def _misread_value(context: Context, variant: MisreadResult) -> Fraction | None:
     """The result read or counted otherwise; None where this one cannot be."""
-    if "prefix" in way.formula and not context.prefix:
+    if "prefix" in variant.formula and not context.prefix:
         return None
     try:
-        value = evaluate(formula_of(way.formula), context.answers.case, context.put)
+        value = evaluate(formula_of(variant.formula), context.answers.case, context.put)
     except FAILURES:
         return None
     return value if isinstance(value, Fraction) and value > 0 else None
@@ -99,46 +99,49 @@ def formula_of(text: str) -> Tree:
     return resolved(parse(text))
 
 
-def changes(context: Context, way: InCase) -> Iterator[tuple[str, tuple[Settings, ...]]]:
+def case_changes(context: Context, variant: CaseVariant) -> Iterator[tuple[str, tuple[Settings, ...]]]:
     """A way of slipping in the case, or where two are compared in both or in either, in words and in values; a way may have
     several figures."""
     for side in context.sides:
-        by_case = {i: _in_case(context, way, context.cases[i]) for i in side}
+        by_case = {i: _in_case(context, variant, context.cases[i]) for i in side}
         for text in by_case[side[0]]:
             if all(text in own for own in by_case.values()):
                 yield text + context.where(side), tuple(by_case[i][text] if i in by_case else {} for i in range(len(context.cases)))
 
 
-def _in_case(context: Context, way: InCase, settings: Settings) -> dict[str, Settings]:
+def _in_case(context: Context, variant: CaseVariant, settings: Settings) -> dict[str, Settings]:
     """The values a way of slipping sets in one case, by its words; empty where it does not apply."""
     answers = study_of(settings).first
     try:
-        return dict(_set(context, way, answers))
+        return dict(_set(context, variant, answers))
     except FAILURES:
         return {}
 
 
-def _set(context: Context, way: InCase, answers: BoundCase) -> Iterator[tuple[str, Settings]]:
-    if isinstance(way, Change):
-        if any(_moves(context, answers, name, value) for name, value in way.sets.items()):
-            yield way.text, {name: _worked_out(answers.case, name, value) for name, value in way.sets.items() if context.matters(name) or name not in NAMES}
-    elif not context.matters(way.symbol):
+def _set(context: Context, variant: CaseVariant, answers: BoundCase) -> Iterator[tuple[str, Settings]]:
+    if isinstance(variant, CaseChange):
+        if any(_can_change(context, answers, name, value) for name, value in variant.sets.items()):
+            yield (
+                variant.text,
+                {name: _worked_out(answers.case, name, value) for name, value in variant.sets.items() if context.depends_on(name) or name not in NAMES},
+            )
+    elif not context.depends_on(variant.symbol):
         return
-    elif isinstance(way, Rounded):
-        few = rounded(answers.case.value(way.rate or way.symbol), way.digits)
-        yield way.text, {way.symbol: 1 / few if way.rate else few}
+    elif isinstance(variant, RoundedFigure):
+        few = rounded(answers.case.value(variant.rate or variant.symbol), variant.digits)
+        yield variant.text, {variant.symbol: 1 / few if variant.rate else few}
     else:
-        for name, value in confusable(answers, way.symbol, way.figures):
-            yield way.text.format(figure=name), {way.symbol: value}
+        for name, value in confusable_figures(answers, variant.symbol, variant.kind):
+            yield variant.text.format(figure=name), {variant.symbol: value}
 
 
-def _moves(context: Context, answers: BoundCase, name: str, value: Any) -> bool:
+def _can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:
     """Whether setting a name can change the claim's value; a precision or a switch that is so already changes nothing."""
     if name == "assume":
         return any(answers.assumptions[switch] != choice for switch, choice in value.items())
     if name in ROLE_INPUT:
-        return answers.precisions.get(name) != value and (context.matters(ROLE_INPUT[name]) or context.matters("peak_flops"))
-    return context.matters(name)
+        return answers.precisions.get(name) != value and (context.depends_on(ROLE_INPUT[name]) or context.depends_on("peak_flops"))
+    return context.depends_on(name)
 
 
 def _worked_out(case: Case, name: str, value: Any) -> Any:
@@ -165,13 +168,13 @@ def rounded(value: Fraction, digits: int) -> Fraction:
     return Fraction(f"{float(value):.{digits - 1}e}")
 
 
-def combined(context: Context, first: Prediction, second: Prediction) -> Prediction | None:
+def two_slips(context: Context, first: SlipPrediction, second: SlipPrediction) -> SlipPrediction | None:
     """Two slips at once; None where they change the same thing."""
     value = None
-    if second.way:
-        value = _read(replace(context, value=first.value), second.way)
-    elif first.sets is not None and second.sets is not None:
-        both = tuple(zip(first.sets, second.sets, strict=True))
+    if second.misreading:
+        value = _misread_value(replace(context, value=first.value), second.misreading)
+    elif first.changes is not None and second.changes is not None:
+        both = tuple(zip(first.changes, second.changes, strict=True))
         if not any(one.keys() & other.keys() - {"assume"} for one, other in both):
-            value = context.again(tuple(changed(one, other) for one, other in both))
-    return Prediction(first.slips + second.slips, first.texts + second.texts, value) if value is not None else None
+            value = context.value_with(tuple(merged_settings(one, other) for one, other in both))
+    return SlipPrediction(first.slips + second.slips, first.texts + second.texts, value) if value is not None else None

@@ -11,7 +11,7 @@ from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.report.live.choices import Setting
-from symroof.specs.fields import Span
+from symroof.specs.fields import ValueRange
 from symroof.theory.defaults import default_of
 
 MOST_RANGES = 6
@@ -24,7 +24,7 @@ def efficiencies(setting: Setting) -> dict[str, SourcedValue]:
     given = dict(setting.bound_case.given)
     if any(value.measured for value in given.values()):
         given = _of_several(setting.bound_case, given)
-    return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or isinstance(value.setting, Span)}
+    return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or isinstance(value.setting, ValueRange)}
 
 
 def _of_several(bound_case: BoundCase, given: dict[str, SourcedValue]) -> dict[str, SourcedValue]:
@@ -46,7 +46,7 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
         with contextlib.suppress(InputError):  # heads that cannot be shared out so
             other = variant(setting.bound_case, tp=tp)
             case = other.case
-            spans = {name: given.setting for name in measured if (given := other.given.get(name)) and isinstance(given.setting, Span)}
+            spans = {name: given.setting for name in measured if (given := other.given.get(name)) and isinstance(given.setting, ValueRange)}
             values = {name: float(case.value(name)) for name, mine in measured.items() if spans.get(name) != mine}
             if values:
                 made[str(tp)] = {
@@ -58,20 +58,20 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
 
 def ends(setting: Setting) -> Ends:
     """The ranges of a setting; none where there are too many to look at every corner."""
-    spans = {name: value.setting for name, value in efficiencies(setting).items() if isinstance(value.setting, Span)}
+    spans = {name: value.setting for name, value in efficiencies(setting).items() if isinstance(value.setting, ValueRange)}
     return {} if len(spans) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
 
 
 def expected(setting: Setting) -> dict[str, float]:
     """The expected value of each efficiency, and the middle of each range."""
     plain = {name: value.setting for name, value in efficiencies(setting).items()}
-    return {name: float(value.middle if isinstance(value, Span) else value.value) for name, value in plain.items() if isinstance(value, Span | Num)}
+    return {name: float(value.middle if isinstance(value, ValueRange) else value.value) for name, value in plain.items() if isinstance(value, ValueRange | Num)}
 
 
 def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
     """Every efficiency of some settings at the peak; empty where one is a formula, which nothing may replace."""
     given = [(name, value) for setting in settings for name, value in efficiencies(setting).items() if name in AT_PEAK or value.measured]
-    if any(not isinstance(value.setting, Num | Span) for _, value in given):
+    if any(not isinstance(value.setting, Num | ValueRange) for _, value in given):
         return {}
     peaks = {name: default_of(name) for name in dict.fromkeys([*(name for name, _ in given), "mfu", "mbu"])}
     return {name: float(peak.value) for name, peak in peaks.items() if peak is not None}

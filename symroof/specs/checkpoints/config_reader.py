@@ -9,11 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
 from symroof.specs.checkpoints.family_table import NESTED, WRAPPERS, family_of, known_types
 from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.quantization_config import read_quantization
+from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Location
 
@@ -33,14 +34,13 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     c = Config(document, place, data, family.defaults, family.names, family.source)
     fields, kinds = model_fields(family, c)
     fields |= _around(document, place, c)
-    fields |= {"name": name_of(document), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
+    fields |= {"name": spec_name(title_of(document)), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
     fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
     fields["quantization"] = read_quantization(document.data, document.problem)
     try:
         return ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(document.problem(place, f"makes no model: {'.'.join(map(str, first['loc']))}: {first['msg']}")) from None
+        raise InputError(document.problem(place, f"makes no model: {': '.join(first_error(error))}")) from None
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -123,12 +123,6 @@ def _last_part(path: str) -> str:
     last = re.split(r"[\\/]", path.strip().rstrip("\\/"))[-1]
     last = re.sub(r"(\.config)?\.json$", "", last)
     return "".join(letter for letter in last if letter.isprintable())[:64]
-
-
-def name_of(document: JsonDocument) -> str:
-    """The title as a spec's name: lower case, and nothing but letters, digits, dots and dashes."""
-    name = re.sub(r"[^a-z0-9._-]+", "-", title_of(document).lower()).strip("-._")
-    return name[:64] or "model"
 
 
 def find_config(path: str | os.PathLike[str]) -> Path:

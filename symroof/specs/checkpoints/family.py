@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.layer_layouts import ALL_FULL, CHUNKED, DENSE, FULL, NOTHING, SLIDING, SPARSE, Layout
 from symroof.specs.checkpoints.recipes import CHUNK, GATED, GROUPED, NO_FEED, RMS, WINDOW, Recipe, flag, made, whole
-from symroof.specs.layer_order import collected
+from symroof.specs.layer_order import distinct_layers
 
 V5 = "transformers 5.23.0"
 TIED = {"tie_word_embeddings": True}
@@ -72,7 +72,7 @@ def model_fields(family: Family, c: Config) -> tuple[dict[str, Any], list[int]]:
     """
     fields = made({**OUTER, **family.outer}, c, 0)
     fields["norm"] = made({**RMS, **family.norm}, c, 0)
-    fields["layers"], kinds = collected(layer(family, c, i, *words) for i, words in enumerate(_words(family, c)))
+    fields["layers"], kinds = distinct_layers(layer(family, c, i, *words) for i, words in enumerate(_words(family, c)))
     if len(fields["layers"]) > MOST_KINDS:
         c.fail("num_hidden_layers", f"the layers are of more than {MOST_KINDS} kinds")
     if c.states("max_position_embeddings"):

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from symroof.specs.checkpoints.dense import DENSE_FAMILIES
 from symroof.specs.checkpoints.experts import EXPERT_FAMILIES
 from symroof.specs.checkpoints.family import Family
+from symroof.specs.checkpoints.gemma_mllama import GEMMA_MLLAMA_FAMILIES
 from symroof.specs.checkpoints.older_dense import OLDER_FAMILIES
-from symroof.specs.checkpoints.own_parts import OWN_PARTS
 from symroof.specs.checkpoints.recurrent import RECURRENT_FAMILIES
 
-FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES, **OWN_PARTS}
+FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES, **GEMMA_MLLAMA_FAMILIES}
 
 SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 """Types without a class in transformers whose repositories carry the code of another family."""

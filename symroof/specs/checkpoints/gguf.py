@@ -2,6 +2,9 @@
 
 import os
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +12,11 @@ from pydantic import ValidationError
 
 from symroof.errors import nearest
 from symroof.formula.tree import Num
+from symroof.specs.checkpoints.ggml_types import FILE_TYPES
 from symroof.specs.checkpoints.gguf_header import Header, Tensor, read_header
-from symroof.specs.checkpoints.gguf_layers import Layer, layer_kind, slides_by_pattern
-from symroof.specs.checkpoints.gguf_widths import Shares, quantization, shares
-from symroof.specs.layer_order import collected
+from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind, slides_by_pattern
+from symroof.specs.fields import first_error, spec_name
+from symroof.specs.layer_order import distinct_layers
 from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.case import Case
@@ -29,6 +33,102 @@ ARCHITECTURES = frozenset({
 MOST_PARTS, MOST_LAYERS = 1000, 1000
 
 
+OPERATORS = {
+    "token_embd": "embedding", "output": "lm_head", "attn_q": "qkv", "attn_k": "qkv", "attn_v": "qkv", "attn_qkv": "qkv", "attn_output": "attention_out",
+    "attn_q_a": "qkv_down", "attn_kv_a_mqa": "qkv_down", "attn_q_b": "q_up", "attn_kv_b": "kv_up", "attn_k_b": "kv_up", "attn_v_b": "kv_up",
+    "ffn_gate": "gate_up", "ffn_up": "gate_up", "ffn_down": "down", "ffn_gate_inp": "router", "ffn_gate_inp_shexp": "shared_gate",
+    "ffn_gate_exps": "experts", "ffn_up_exps": "experts", "ffn_down_exps": "experts", "ffn_gate_up_exps": "experts",
+    "ffn_gate_shexp": "shared_experts", "ffn_up_shexp": "shared_experts", "ffn_down_shexp": "shared_experts",
+    "ssm_in": "ssm_in", "ssm_conv1d": "conv", "ssm_x": "ssm_x", "ssm_dt": "ssm_dt", "ssm_out": "ssm_out",
+}  # fmt: skip
+"""Which operator of the theory a matrix belongs to."""
+
+CONSTANTS = ("rope_freqs", "rope_factors_long", "rope_factors_short", "attn_rot_embd")
+"""Tables worked out from the metadata: no parameters."""
+
+SMALL = re.compile(r"(norm|bias)(_\d)?$|^(attn_sinks|ssm_a|ssm_d|position_embd|exp_probs_b)$")
+"""What stays wide and is multiplied by nothing as a matrix: norms, biases, scalars, tables of positions."""
+
+OLD_EXPERT = re.compile(r"ffn_(gate|up|down)\.\d{1,4}$")
+
+
+@dataclass
+class TensorTotal:
+    """Parameters and bytes of some tensors."""
+
+    elements: int = 0
+    bytes: int = 0
+
+    def add(self, tensor: Tensor) -> None:
+        self.elements += tensor.elements
+        self.bytes += tensor.bytes
+
+    @property
+    def bits(self) -> Fraction:
+        return Fraction(8 * self.bytes, self.elements)
+
+
+@dataclass
+class TensorTotals:
+    """All tensors of a file: by operator, the small wide ones, the constants, and what no layer list has."""
+
+    operators: dict[str, TensorTotal] = field(default_factory=dict)
+    small: TensorTotal = field(default_factory=TensorTotal)
+    unknown: dict[str, Tensor] = field(default_factory=dict)
+
+    @property
+    def elements(self) -> int:
+        return self.small.elements + sum(share.elements for share in self.operators.values())
+
+
+def totals_by_operator(tensors: Iterable[tuple[str, Tensor]], plain: bool, q_lora: bool) -> TensorTotals:
+    """Tensors, by their names without ``blk.N.``, shared out; ``plain`` feed-forward layers have no gate."""
+    held = TensorTotals()
+    for name, tensor in tensors:
+        base, _, kind = name.rpartition(".")
+        operator = "experts" if OLD_EXPERT.match(base) else OPERATORS.get(base)
+        operator = {"attn_kv_a_mqa": operator if q_lora else "qkv", "ffn_up": "up" if plain else operator}.get(base, operator)
+        if base in CONSTANTS:
+            continue
+        if operator and kind == "weight":
+            held.operators.setdefault(operator, TensorTotal()).add(tensor)
+        elif operator and kind in ("scale", "input_scale"):
+            held.operators.setdefault(operator, TensorTotal()).bytes += tensor.bytes
+        elif kind == "bias" or SMALL.search(base if kind == "weight" else name):
+            held.small.add(tensor)
+        else:
+            held.unknown[tensor.name] = tensor
+    return held
+
+
+def quantization(header: Header, held: TensorTotals, tied: bool) -> dict[str, Any]:
+    """The fields of a quantization that gives back the file's bytes: the width that most parameters have, and each operator's own."""
+    operators = {operator: share for operator, share in held.operators.items() if share.elements}
+    widths = {operator: share.bits for operator, share in operators.items()}
+    if tied and "embedding" in widths:
+        widths["lm_head"] = widths["embedding"]
+    common = _most_common(widths, {operator: share.elements for operator, share in operators.items()})
+    kind = _most_common({name: tensor.type for name, tensor in header.tensors.items()}, {name: tensor.elements for name, tensor in header.tensors.items()})
+    stated = header.metadata.get("general.file_type")
+    method = FILE_TYPES.get(stated) if isinstance(stated, int) and not isinstance(stated, bool) else None
+    return {
+        "method": method or kind.name.lower(),
+        "bits": common,
+        "format": kind.format,
+        "kept": (),
+        "kept_bits": held.small.bits if held.small.elements else Fraction(32),
+        "widths": {operator: bits for operator, bits in sorted(widths.items()) if bits != common},
+    }
+
+
+def _most_common(values: Mapping[str, Any], weights: Mapping[str, int]) -> Any:
+    """The value that most weights have."""
+    totals: dict[Any, int] = {}
+    for name, value in values.items():
+        totals[value] = totals.get(value, 0) + weights.get(name, 0)
+    return max(totals, key=lambda value: totals[value])
+
+
 def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     """The model in a GGUF file, or in all parts of a split one, and its header; the tensors' data are not read.
 
@@ -38,18 +138,18 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
     header = _with_parts(read_header(path), Path(path))
     architecture = _architecture(header)
     layers, layer_tensors = _layers(header, architecture)
-    kinds, order = collected(layer_kind(layer) for layer in layers)
+    kinds, order = distinct_layers(layer_kind(layer) for layer in layers)
     outer = [(name, tensor) for name, tensor in header.tensors.items() if not name.startswith("blk.")]
     plain = any(kind["ffn"]["kind"] == "plain" for kind in kinds)
     q_lora = any("q_lora_rank" in kind.get("attention", {}) for kind in kinds)
-    held = shares([*outer, *layer_tensors], plain, q_lora)
-    fields = _around(header, architecture) | {"layers": kinds, "published_params": held.elements}
+    held = totals_by_operator([*outer, *layer_tensors], plain, q_lora)
+    fields = _outer_fields(header, architecture) | {"layers": kinds, "published_params": held.elements}
     fields["quantization"] = quantization(header, held, fields["tied_embeddings"])
     try:
         model = ModelSpec.model_validate(fields).in_order(order)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise header.problem(".".join(map(str, first["loc"])), f"makes no model: {first['msg']}") from None
+        field, message = first_error(error)
+        raise header.problem(field, f"makes no model: {message}") from None
     return model.model_copy(update={"notes": tuple(_notes(held, layers, model))}), header
 
 
@@ -89,7 +189,7 @@ def _architecture(header: Header) -> str:
     return architecture
 
 
-def _layers(header: Header, architecture: str) -> tuple[list[Layer], list[tuple[str, Tensor]]]:
+def _layers(header: Header, architecture: str) -> tuple[list[GgufLayer], list[tuple[str, Tensor]]]:
     """The blocks that run, and their tensors; heads that guess ahead stand last and are left out."""
     count, ahead = (_whole(header, f"{architecture}.{key}", default) for key, default in (("block_count", None), ("nextn_predict_layers", 0)))
     if not 0 < count - ahead <= min(len(header.tensors), MOST_LAYERS):
@@ -100,7 +200,7 @@ def _layers(header: Header, architecture: str) -> tuple[list[Layer], list[tuple[
             continue  # the same matrix cut in two, beside the whole
         if (match := re.fullmatch(r"blk\.(0|[1-9]\d{0,4})\.(.+)", name)) and int(match[1]) < len(blocks):
             blocks[int(match[1])][match[2]] = tensor
-    layers = [Layer(header, i, block) for i, block in enumerate(blocks)]
+    layers = [GgufLayer(header, i, block) for i, block in enumerate(blocks)]
     return layers, [(name, tensor) for block in blocks for name, tensor in block.items()]
 
 
@@ -111,7 +211,7 @@ def _whole(header: Header, key: str, default: int | None = None) -> int:
     return value
 
 
-def _around(header: Header, architecture: str) -> dict[str, Any]:
+def _outer_fields(header: Header, architecture: str) -> dict[str, Any]:
     """Everything but the layers."""
     tensors = header.tensors
     title = header.metadata.get("general.name") or Path(header.file).stem
@@ -120,7 +220,7 @@ def _around(header: Header, architecture: str) -> dict[str, Any]:
     context = header.metadata.get(f"{architecture}.context_length")
     positions = tensors.get("position_embd.weight")
     return {
-        "name": re.sub(r"[^a-z0-9._-]+", "-", str(title).lower()).strip("-._")[:64] or "model",
+        "name": spec_name(str(title)),
         "title": "".join(c for c in str(title) if c.isprintable())[:64] or None,
         "source": {"title": f"header of {Path(header.file).name}"},
         "d_model": d_model,
@@ -133,7 +233,7 @@ def _around(header: Header, architecture: str) -> dict[str, Any]:
     }
 
 
-def _notes(held: Shares, layers: list[Layer], model: ModelSpec) -> list[str]:
+def _notes(held: TensorTotals, layers: list[GgufLayer], model: ModelSpec) -> list[str]:
     """Notes on all that the layer list does not have."""
     notes = ["Widths are those of the file's tensors; tables worked out from metadata (rope_freqs) are not parameters and are not counted."]
     if held.unknown:

@@ -74,7 +74,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
         if Path(path).is_dir():
             raise InputError(Problem(name, "is a directory, not a file"))
         with open(path, "rb") as handle:
-            return _Reader(name, handle).header()
+            return _HeaderReader(name, handle).header()
     except OSError as error:
         raise InputError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
     except ValueError as error:
@@ -83,7 +83,7 @@ def read_header(path: str | os.PathLike[str]) -> Header:
         raise InputError(Problem(repr(name), "is not a file name")) from None
 
 
-class _Reader:
+class _HeaderReader:
     """A cursor over the first bytes of a file; it reads on in chunks, up to the bound."""
 
     def __init__(self, name: str, handle: BinaryIO) -> None:

@@ -17,7 +17,7 @@ NOT_RESIDUAL = ("attn_q_norm", "attn_k_norm", "attn_q_a_norm", "attn_kv_a_norm",
 
 
 @dataclass(frozen=True)
-class Layer:
+class GgufLayer:
     """One block's tensors by their names without ``blk.N.``."""
 
     header: Header
@@ -71,7 +71,7 @@ class Layer:
         return total // parts
 
 
-def layer_kind(layer: Layer) -> dict[str, Any]:
+def layer_kind(layer: GgufLayer) -> dict[str, Any]:
     """One block as the fields of a layer kind, without its count."""
     fields: dict[str, Any] = {"norms": _norms(layer)}
     if layer.has("attn_kv_a_mqa"):
@@ -84,13 +84,13 @@ def layer_kind(layer: Layer) -> dict[str, Any]:
     return fields
 
 
-def _norms(layer: Layer) -> int:
+def _norms(layer: GgufLayer) -> int:
     d_model = layer.header.tensors["token_embd.weight"].shape[0]
     names = [name.removesuffix(".weight") for name in layer.tensors if name.endswith("norm.weight") or ("norm_" in name and name.endswith(".weight"))]
     return sum(name not in NOT_RESIDUAL and layer.shape(name) == (d_model, 1) for name in names)
 
 
-def _grouped(layer: Layer) -> dict[str, Any]:
+def _grouped(layer: GgufLayer) -> dict[str, Any]:
     n_heads = layer.needed("attention.head_count")
     fields: dict[str, Any] = {"kind": "gqa", "n_heads": n_heads}
     if layer.has("attn_qkv"):
@@ -107,14 +107,14 @@ def _grouped(layer: Layer) -> dict[str, Any]:
     return fields | _window(layer)
 
 
-def _values(layer: Layer, n_kv: int, head_dim: int) -> dict[str, Any]:
+def _values(layer: GgufLayer, n_kv: int, head_dim: int) -> dict[str, Any]:
     if not layer.has("attn_v"):
         return {"value_is_key": True}
     width = layer.split("attn_v", layer.outputs("attn_v"), n_kv)
     return {} if width == head_dim else {"value_dim": width}
 
 
-def _window(layer: Layer) -> dict[str, Any]:
+def _window(layer: GgufLayer) -> dict[str, Any]:
     """The layer's window, where it slides."""
     window, longest = layer.meta("attention.sliding_window"), layer.meta("context_length")
     if not window or (longest and window >= longest):
@@ -122,7 +122,7 @@ def _window(layer: Layer) -> dict[str, Any]:
     return {"window": window} if slides_by_pattern(layer) else {}
 
 
-def slides_by_pattern(layer: Layer) -> bool | None:
+def slides_by_pattern(layer: GgufLayer) -> bool | None:
     """Whether a layer slides, by the file's pattern or else the architecture's; None where neither says."""
     architecture = str(layer.header.metadata["general.architecture"])
     pattern = layer.header.metadata.get(f"{architecture}.attention.sliding_window_pattern")
@@ -133,7 +133,7 @@ def slides_by_pattern(layer: Layer) -> bool | None:
     return None if period is None else period == 0 or layer.index % period < period - 1
 
 
-def _latent(layer: Layer) -> dict[str, Any]:
+def _latent(layer: GgufLayer) -> dict[str, Any]:
     n_heads = layer.needed("attention.head_count")
     rank = layer.inputs("attn_kv_a_norm")
     rope = layer.outputs("attn_kv_a_mqa") - rank
@@ -146,7 +146,7 @@ def _latent(layer: Layer) -> dict[str, Any]:
     return fields | ({"q_lora_rank": layer.inputs("attn_q_b")} if wide == "attn_q_b" else {})
 
 
-def _feed_forward(layer: Layer) -> dict[str, Any]:
+def _feed_forward(layer: GgufLayer) -> dict[str, Any]:
     if not layer.has("ffn_down"):
         return {"kind": "none"}
     d_ff = layer.inputs("ffn_down")
@@ -154,7 +154,7 @@ def _feed_forward(layer: Layer) -> dict[str, Any]:
     return {"kind": "gated" if gated else "plain", "d_ff": d_ff, "bias": layer.biased("ffn_up", "ffn_down")}
 
 
-def _experts(layer: Layer) -> dict[str, Any]:
+def _experts(layer: GgufLayer) -> dict[str, Any]:
     merged = layer.has("ffn_down_exps")
     down = "ffn_down_exps" if merged else "ffn_down.0"
     n_experts = layer.outputs("ffn_gate_inp")
@@ -168,7 +168,7 @@ def _experts(layer: Layer) -> dict[str, Any]:
     return fields
 
 
-def _mamba(layer: Layer) -> dict[str, Any]:
+def _mamba(layer: GgufLayer) -> dict[str, Any]:
     rank = layer.inputs("ssm_dt")
     state = layer.split("ssm_x", layer.outputs("ssm_x") - rank, 2)
     inner = layer.inputs("ssm_out")
@@ -176,7 +176,7 @@ def _mamba(layer: Layer) -> dict[str, Any]:
             "conv_bias": layer.biased("ssm_conv1d"), "mixer_norm": layer.has("ssm_dt_norm")}  # fmt: skip
 
 
-def _mamba2(layer: Layer) -> dict[str, Any]:
+def _mamba2(layer: GgufLayer) -> dict[str, Any]:
     inner, groups = layer.inputs("ssm_out"), layer.meta("ssm.group_count") or 1
     state = layer.split("ssm_conv1d", layer.outputs("ssm_conv1d") - inner, 2 * groups)
     return {"kind": "mamba2", "d_inner": inner, "d_state": state, "d_conv": layer.inputs("ssm_conv1d"), "ssm_heads": layer.needed("ssm.time_step_rank"),

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.errors import InputError, Problem
-from symroof.specs.strict_yaml import Document, Location, path_text
+from symroof.specs.strict_yaml import Document, Location, path_text, read_text
 
 LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
 STRING = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)', re.DOTALL)
 """A string, or what begins like one and never ends: every quote is looked at once, whatever a hostile file holds."""
 LFS_POINTER = "version https://git-lfs.github.com/spec/"
-BOMS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class JsonDocument(Document):
 
 def load_json(path: str | os.PathLike[str]) -> JsonDocument:
     """Read a JSON file strictly; see :func:`loads_json`."""
-    return loads_json(_read(path), str(path))
+    return loads_json(read_text(path, LARGEST_FILE, "a config.json has a few kilobytes"), str(path))
 
 
 def loads_json(text: str, file: str = "config.json") -> JsonDocument:
@@ -78,26 +77,6 @@ def kind_of_value(value: object) -> str:
     if isinstance(value, str):
         return f"the text {value[:40]!r}"
     return str(value) if len(str(value)) <= 24 else f"{str(value)[:12]}..."
-
-
-def _read(path: str | os.PathLike[str]) -> str:
-    name = str(path)
-    try:
-        with open(path, "rb") as handle:
-            raw = handle.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(Problem(name, f"cannot be read: {error.strerror or error}")) from None
-    except ValueError:
-        raise InputError(Problem(repr(name), "is not a file name")) from None
-    if len(raw) > LARGEST_FILE:
-        raise InputError(Problem(name, f"is larger than {LARGEST_FILE:,} bytes", hint="a config.json has a few kilobytes"))
-    for mark, encoding in BOMS.items():
-        if raw.startswith(mark):
-            raise InputError(Problem(name, f"is {encoding} text, not UTF-8"))
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(Problem(name, f"is not UTF-8 text (byte {error.start})")) from None
 
 
 def _not_json(text: str) -> tuple[str, str] | None:

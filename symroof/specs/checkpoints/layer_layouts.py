@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.config_fields import Config
 
 FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID = "full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid"
 NOTHING, DENSE, SPARSE = "none", "dense", "sparse"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import FULL, SLIDING, each, windowed
 from symroof.specs.checkpoints.recipes import (

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.checkpoints.compressed import compressed_tensors, torchao
-from symroof.specs.checkpoints.modules import operators_named
-from symroof.specs.checkpoints.schemes import Fields, SchemeError, aqlm, awq, bitsandbytes, fbgemm_fp8, fp8, gptq, hqq, modelopt, mxfp4, quanto, rows_of_int8
+from symroof.specs.checkpoints.module_names import operators_named
+from symroof.specs.checkpoints.quantization_methods import METHODS, SchemeError
+from symroof.specs.fields import first_error
 from symroof.specs.quantization import Quantization
 from symroof.specs.strict_yaml import Location, path_text
 
@@ -25,13 +25,6 @@ NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
 """What no method narrows: tables, short convolutions, and the few columns that choose experts."""
 
 MOST_PATTERNS = 100_000
-
-METHODS: dict[str, Callable[[Fields], dict[str, Any]]] = {
-    "fp8": fp8, "fbgemm_fp8": fbgemm_fp8, "awq": awq, "gptq": gptq, "gptqmodel": gptq, "bitsandbytes": bitsandbytes, "mxfp4": mxfp4,
-    "compressed-tensors": compressed_tensors, "modelopt": modelopt, "modelopt_fp4": modelopt, "nvfp4": modelopt, "torchao": torchao,
-    "quanto": quanto, "hqq": hqq, "eetq": rows_of_int8, "aqlm": aqlm,
-}  # fmt: skip
-"""Every ``quant_method`` that is known, and what it stores."""
 
 
 def read_quantization(config: Mapping[str, Any], report: Report | None = None) -> Quantization | None:
@@ -56,8 +49,7 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None) -
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise InputError(say(place, f"makes no quantization: {'.'.join(map(str, first['loc']))}: {first['msg']}", "")) from None
+        raise InputError(say(place, f"makes no quantization: {': '.join(first_error(error))}", "")) from None
 
 
 def _in_config(place: Location, message: str, hint: str) -> Problem:

@@ -6,7 +6,7 @@ A reader is a function of the config and the number of the layer; None leaves th
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from symroof.specs.checkpoints.config_json import MISSING, Config
+from symroof.specs.checkpoints.config_fields import MISSING, Config
 
 Reader = Callable[[Config, int], Any]
 Recipe = Mapping[str, Any]

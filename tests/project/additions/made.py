@@ -76,17 +76,16 @@ OF_CHECKPOINTS = {
     ],
     "A quantization method": [
         Insert(
-            f"{CHECKPOINTS}/schemes.py",
+            f"{CHECKPOINTS}/quantization_methods.py",
             'def six(fields: Fields) -> dict[str, Any]:\n    """6 bits and nothing beside them."""\n'
             '    return {"method": "six", "bits": bits(6), "format": "int8"}\n\n\n',
             "def rows_of_int8(",
         ),
-        Insert(f"{CHECKPOINTS}/quantization_config.py", ", six", "\nfrom symroof.specs.quantization import"),
-        Insert(f"{CHECKPOINTS}/quantization_config.py", '"six": six, ', '"hqq": hqq'),
+        Insert(f"{CHECKPOINTS}/quantization_methods.py", '"six": six, ', '"hqq": hqq'),
     ],
     "A precision that is a whole checkpoint": [
-        Insert("symroof/specs/stored.py", '    "w2a16": _integers(2, GROUP),\n', '    "w8a16": _tensors('),
-        Insert("symroof/specs/stored.py", '    "w2a16": "2 bits, a 16-bit scale for 128 weights; 16-bit arithmetic",\n', '    "w8a16": "8-bit'),
+        Insert("symroof/specs/checkpoint_precisions.py", '    "w2a16": _integers(2, GROUP),\n', '    "w8a16": _tensors('),
+        Insert("symroof/specs/checkpoint_precisions.py", '    "w2a16": "2 bits, a 16-bit scale for 128 weights; 16-bit arithmetic",\n', '    "w8a16": "8-bit'),
     ],
     "An architecture of GGUF files": [Insert(f"{CHECKPOINTS}/gguf.py", '"madeup", ', '"llama", "mistral3"')],
 }  # fmt: skip
@@ -95,7 +94,7 @@ OF_CLAIMS = {
     "A slip": [
         Insert(
             "symroof/claims/slips/slip_catalogue.py",
-            '    Slip("queries_cached", (Change("queries cached beside keys and values", _times("3/2", *CACHE)),)),\n',
+            '    Slip("queries_cached", (CaseChange("queries cached beside keys and values", _times("3/2", *CACHE)),)),\n',
             '    Slip("k_and_v_factor", (',
         )
     ],

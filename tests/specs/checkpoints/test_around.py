@@ -5,14 +5,14 @@ import json
 import pytest
 
 from symroof.errors import InputError
-from symroof.specs.checkpoints.config_reader import find_config, name_of, title_of
+from symroof.specs.checkpoints.config_reader import find_config, title_of
 from symroof.specs.checkpoints.ggml_types import TYPES
-from symroof.specs.checkpoints.gguf import read_gguf
+from symroof.specs.checkpoints.gguf import quantization, read_gguf, totals_by_operator
 from symroof.specs.checkpoints.gguf_header import Header, Tensor
-from symroof.specs.checkpoints.gguf_widths import quantization, shares
 from symroof.specs.checkpoints.json_text import kind_of_value, loads_json
-from symroof.specs.checkpoints.modules import operators_named
+from symroof.specs.checkpoints.module_names import operators_named
 from symroof.specs.checkpoints.quantization_config import NEVER, read_quantization
+from symroof.specs.fields import spec_name
 
 from . import problem, read
 from .gguf_files import BF16, F16, F32, Q8_0, block, gguf, heads, model
@@ -39,7 +39,7 @@ CONFIG = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "n
 )
 def test_what_a_model_is_called(file, stated, title, name):
     document = loads_json(json.dumps({} if stated is None else {"_name_or_path": stated}), file)
-    assert (title_of(document), name_of(document)) == (title, name)
+    assert (title_of(document), spec_name(title_of(document))) == (title, name)
 
 
 def test_a_folder_holds_the_file(tmp_path):
@@ -259,7 +259,7 @@ def test_the_width_that_most_parameters_have(stored):
 def of_one_type(kind):
     """Method and own widths of a file all of whose matrices are of one type."""
     tensors = {name: Tensor(name, shape, TYPES[number]) for name, shape, number in block(0, 64, 4, 2, 16, 96, kind=kind)}
-    held = shares([(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False)
+    held = totals_by_operator([(name.split(".", 2)[2], tensor) for name, tensor in tensors.items()], False, False)
     made = quantization(Header("m", {}, {}, tensors), held, False)
     return made["method"], made["widths"]
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from symroof.errors import InputError
-from symroof.specs.checkpoints import experts, layer_layouts, older_dense, own_parts, recipes, recurrent
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints import experts, gemma_mllama, layer_layouts, older_dense, recipes, recurrent
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.json_text import loads_json
 
 WORDS = {"full_attention": "F", "sliding_attention": "s", "chunked_attention": "c", "linear_attention": "l", "conv": "v", "sparse": "S", "dense": "d"}
@@ -83,7 +83,7 @@ def test_a_rule_for_six_layers(rule, data, expected):
 def test_layers_that_share_the_keys_of_others_stand_last():
     def words(shared, last_full=False, **data):
         c = config(num_hidden_layers=5, num_kv_shared_layers=shared, **data)
-        return own_parts.shared_at_the_end(layer_layouts.full_every(2), last_full)(c)
+        return gemma_mllama.shared_at_the_end(layer_layouts.full_every(2), last_full)(c)
 
     full, sliding = "full_attention", "sliding_attention"
     assert words(0) == [sliding, full, sliding, full, sliding]

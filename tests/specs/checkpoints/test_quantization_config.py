@@ -7,7 +7,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.specs import catalogue
-from symroof.specs.checkpoints.modules import operators_named
+from symroof.specs.checkpoints.module_names import operators_named
 from symroof.specs.checkpoints.quantization_config import METHODS, read_quantization
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec

@@ -11,7 +11,7 @@ from symroof.formula.text import number_text
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.switches import DETAIL, expand_detail
 
-COUNTED = frozenset({"quantity", "threshold", "compare"})
+SIMPLIFIED_FORMS = frozenset({"quantity", "threshold", "compare"})
 """Forms whose value depends on how everything is counted."""
 SIMPLIFICATIONS: tuple[dict[str, str], ...] = (
     *({"detail": level} for level in reversed(DETAIL) if level != "exact"),
@@ -23,24 +23,24 @@ NAME_DIGITS = (1, 2, 3)
 PARALLEL = ("tp", "pp", "ep", "attention_dp")
 NO_LINKS = {"prefill_link_time": "0 s", "decode_link_time": "0 s"}
 """Settings under which what devices send to each other takes no time, as texts count that divide by the devices."""
-MOSTLY = Fraction(3, 4)
+DENSE_SHARE = Fraction(3, 4)
 """The share of the parameters that a token of a dense model multiplies at least: all but the input table."""
 
 
-def simpler(claim: ClaimSpec) -> list[dict[str, Any]]:
+def simplified_settings(claim: ClaimSpec) -> list[dict[str, Any]]:
     """Settings under which a claim would be counted more simply, the plainest first; none where it says how it counts.
 
-    >>> simpler(ClaimSpec(id="t", quantity="itl", given={"params": "70e9"}, value="1 s"))[:2]
+    >>> simplified_settings(ClaimSpec(id="t", quantity="itl", given={"params": "70e9"}, value="1 s"))[:2]
     [{'assume': {'detail': 'weights'}}, {'assume': {'detail': 'kv'}}]
     """
-    if claim.form not in COUNTED or claim.needs or "preset" in claim.given:
+    if claim.form not in SIMPLIFIED_FORMS or claim.needs or "preset" in claim.given:
         return []
     chosen = expand_detail({str(name): str(value) for name, value in claim.given.get("assume", {}).items()})
     plain = [{"assume": switches} for switches in SIMPLIFICATIONS if not expand_detail(switches).keys() & chosen.keys()]
-    return [*plain, *({**settings, **NO_LINKS} for settings in plain if linked(claim))]
+    return [*plain, *({**settings, **NO_LINKS} for settings in plain if uses_links(claim))]
 
 
-def linked(claim: ClaimSpec) -> bool:
+def uses_links(claim: ClaimSpec) -> bool:
     """Whether a claim is of several devices that send to each other in a step."""
     return any(str(claim.given.get(name, 1)) != "1" for name in PARALLEL)
 
@@ -59,7 +59,7 @@ def with_round_params(claim: ClaimSpec, settings: Settings) -> Iterator[dict[str
         true, active = case.value("params"), case.value("active_params")
     except FAILURES:
         return
-    if active > true * MOSTLY:
+    if active > true * DENSE_SHARE:
         for value in dict.fromkeys(rounded(true, digits) for digits in NAME_DIGITS):
             if value != true:
                 yield {**settings, "params": number_text(value)}

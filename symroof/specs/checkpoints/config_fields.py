@@ -30,7 +30,6 @@ class Config:
         defaults: what the class supplies where the file is silent.
         names: other spellings of a field that the class takes, in order.
         source: the class whose defaults these are.
-        outer: the whole file's fields, where the language model is a part of it.
     """
 
     document: JsonDocument

@@ -8,7 +8,7 @@ from math import ceil, floor
 from symroof.analysis.solution import Solution, formula_trees
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
-from symroof.claims.claim_settings import own_of, study_of
+from symroof.claims.claim_settings import declarations_of, study_of
 from symroof.claims.read.written_number import read_written
 from symroof.errors import InputError
 from symroof.formula import build
@@ -16,7 +16,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Largest, Tree
 from symroof.specs.claims import ClaimSpec
-from symroof.specs.fields import Span, parse_span
+from symroof.specs.fields import ValueRange, parse_range
 from symroof.specs.input_values import symbol_of
 
 Outcome = bool | str
@@ -25,20 +25,20 @@ Part = tuple[Fraction, Fraction, Outcome]
 
 
 @dataclass(frozen=True)
-class Stretches:
+class RangeOutcomes:
     """A range of one input cut where a claim may begin or cease to hold.
 
     Attributes:
         parts: each stretch with its ends and the outcome in it.
         claimed: the outcome that is claimed.
-        closed: whether every cut is known in closed form: then nothing lies between.
+        in_closed_form: whether every cut is known in closed form: then nothing lies between.
     """
 
     name: str
     counted: bool
     parts: tuple[Part, ...]
     claimed: Outcome | None
-    closed: bool
+    in_closed_form: bool
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -55,14 +55,14 @@ class Stretches:
         return f"{whole:,}" if self.counted else f"{float(value):.6g}"
 
 
-def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
+def range_outcomes(claim: ClaimSpec, relation: Tree) -> RangeOutcomes | None:
     """The stretches of the one ranged input; None where several are ranged, or where nothing can be solved for."""
     if len(claim.for_all) != 1:
         return None
     name, span = next((str(name), str(span)) for name, span in claim.for_all.items())
     try:
-        symbol = symbol_of(name, own_of(claim.given))
-        ends = parse_span(span, symbol.unit, symbol.written_in)
+        symbol = symbol_of(name, declarations_of(claim.given))
+        ends = parse_range(span, symbol.unit, symbol.written_in)
         answers = study_of({key: value for key, value in claim.given.items() if key != name}).first
         solved = [solve(equation, answers, name) for equation in _edges(relation, claim)]
         cuts = {value for solution in solved for value in solution.values if ends.low < value < ends.high}
@@ -74,7 +74,7 @@ def stretches(claim: ClaimSpec, relation: Tree) -> Stretches | None:
         claimed = read_written(claim.value, "").word
     except (InputError, NoValue, ValueError, IndexError):
         return None
-    return Stretches(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
+    return RangeOutcomes(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
 
 
 def _whole_ends(part: Part, relation: Tree, answers: BoundCase, name: str) -> Part:
@@ -88,7 +88,7 @@ def _whole_ends(part: Part, relation: Tree, answers: BoundCase, name: str) -> Pa
     return (first, last, outcome) if first <= last else part
 
 
-def _covers(solution: Solution, ends: Span) -> bool:
+def _covers(solution: Solution, ends: ValueRange) -> bool:
     """Whether every crossing in the range is known in closed form."""
     low, high = formula_trees(solution).crossing.domain
     return solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)

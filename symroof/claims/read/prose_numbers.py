@@ -1,4 +1,4 @@
-"""Numbers as prose writes them: ``about 24 tokens/sec``, ``**1.34** GB``, ``25 to 30 ms``, ``1.4 × 10^11 bytes``, ``$0.80``.
+"""Numbers as prose writes them: ``hedged_number 24 tokens/sec``, ``**1.34** GB``, ``25 to 30 ms``, ``1.4 × 10^11 bytes``, ``$0.80``.
 
 >>> [figure] = figures("A step takes under **50 ms**.")
 >>> figure.written, figure.text
@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.claims.read.latex_text import bare, plain
+from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.written_number import HEDGES, OPERATORS
-from symroof.claims.read.written_units import MANY, Denominator, denominators, head_of_unit, money_unit, unit_at
+from symroof.claims.read.written_units import POWERS_OF_TEN, Denominator, denominators, head_of_unit, money_unit, unit_at
 from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
 
 WORD = r"(?P<word>[^\W\d_]\w{0,60}(?:[-.][^\W_]\w{0,60}){0,20})"
@@ -59,30 +59,30 @@ class Figure:
 
     Attributes:
         start, end: of its digits, in its text.
-        stop: where its unit ends.
+        unit_end: where its unit ends.
         digits: as they stand there.
         power: of ten that follows them (``billion``, ``e9``).
         unit: as symroof writes it.
-        sign: a bound or a hedge before it, as symroof writes it.
+        qualifier: a bound or a hedge before it, as symroof writes it.
         text: all of it, as it stands there.
-        last: the other end, of a range.
-        apart: what sets its thousands apart; a comma among its digits.
-        comma: whether its decimal mark is a comma; a point among its digits.
-        of: what it is of, by the words around it.
+        range_end: the other end, of a range.
+        thousands_mark: what sets its thousands apart; a comma among its digits.
+        decimal_comma: whether its decimal mark is a comma; a point among its digits.
+        denominators: what it is of, by the words around it.
     """
 
     start: int
     end: int
-    stop: int
+    unit_end: int
     digits: str
     power: int
     unit: str
-    sign: str
+    qualifier: str
     text: str
-    last: Figure | None = None
-    apart: str = ","
-    comma: bool = False
-    of: tuple[Denominator, ...] = ()
+    range_end: Figure | None = None
+    thousands_mark: str = ","
+    decimal_comma: bool = False
+    denominators: tuple[Denominator, ...] = ()
 
     @property
     def number(self) -> str:
@@ -91,15 +91,15 @@ class Figure:
     @property
     def written(self) -> str:
         """As a claim file would write it."""
-        if self.last:
-            return f"{self.sign} {self.number}..{self.last.number} {self.last.unit}".strip()
+        if self.range_end:
+            return f"{self.qualifier} {self.number}..{self.range_end.number} {self.range_end.unit}".strip()
         gap = "" if self.unit == "x" else " "
-        return f"{self.sign} {self.number}{gap}{self.unit}".strip()
+        return f"{self.qualifier} {self.number}{gap}{self.unit}".strip()
 
-    def moved(self, by: int) -> Figure:
+    def shifted(self, by: int) -> Figure:
         """The same number in a text that begins so much earlier."""
-        last = self.last.moved(by) if self.last else None
-        return replace(self, start=self.start + by, end=self.end + by, stop=self.stop + by, last=last)
+        last = self.range_end.shifted(by) if self.range_end else None
+        return replace(self, start=self.start + by, end=self.end + by, unit_end=self.unit_end + by, range_end=last)
 
     @property
     def dimension(self) -> Dimension:
@@ -108,7 +108,7 @@ class Figure:
     @property
     def amount(self) -> tuple[Any, ...]:
         """Its value in base units and its dimension, by which numbers written otherwise are the same; empty without a unit."""
-        if not self.unit or self.last or self.unit == "x":
+        if not self.unit or self.range_end or self.unit == "x":
             return ()
         unit = parse_unit(self.unit)
         return Fraction(self.number.replace(",", "")) * unit.size, strict(unit.dimension)
@@ -122,7 +122,7 @@ class Figure:
             if self.dimension == needed:
                 return 0
             if strict(self.dimension) == strict(needed) and strict(needed):
-                return 0 if any(one.kind in PARTS for one in self.of) else 1
+                return 0 if any(one.kind in PARTS for one in self.denominators) else 1
             return 3 if needed and parse_unit(self.unit.partition("/")[0]).dimension == needed else 9
         if share:
             return 0 if not needed else 9
@@ -132,16 +132,23 @@ class Figure:
 def figures(text: str) -> list[Figure]:
     """The numbers of a text with their units, in order; a number inside a name (``H100``, ``fp16``) is none."""
     numbers: list[Figure] = []
-    text = bare(text)
+    text = without_latex(text)
     for figure in _singles(text):
         before = numbers[-1] if numbers else None
-        joined = JOINED.fullmatch(text, before.stop, figure.start) if before and not before.last else None
+        joined = JOINED.fullmatch(text, before.unit_end, figure.start) if before and not before.range_end else None
         if before and joined and _range(text, before, figure, joined[1]):
-            shown = before.digits + text[before.end : figure.start] + figure.digits + text[figure.end : figure.stop]
-            numbers[-1] = replace(before, text=plain(shown), sign="about" if before.sign == "about" else "", last=figure)
-        elif before and not before.last and GIVE_OR_TAKE.fullmatch(text, before.stop, figure.start):
-            shown = before.text + text[before.stop : figure.start] + figure.text
-            numbers[-1] = replace(before, text=plain(shown), sign="about", unit=before.unit or figure.unit, of=before.of or figure.of, stop=figure.stop)
+            shown = before.digits + text[before.end : figure.start] + figure.digits + text[figure.end : figure.unit_end]
+            numbers[-1] = replace(before, text=without_marks(shown), qualifier="about" if before.qualifier == "about" else "", range_end=figure)
+        elif before and not before.range_end and GIVE_OR_TAKE.fullmatch(text, before.unit_end, figure.start):
+            shown = before.text + text[before.unit_end : figure.start] + figure.text
+            numbers[-1] = replace(
+                before,
+                text=without_marks(shown),
+                qualifier="about",
+                unit=before.unit or figure.unit,
+                denominators=before.denominators or figure.denominators,
+                unit_end=figure.unit_end,
+            )
         else:
             numbers.append(figure)
     return numbers
@@ -157,7 +164,7 @@ def _singles(text: str) -> Iterator[Figure]:
             and len(match["number"]) <= 40
             and (figure := _figure(text, match))
         ):
-            place = figure.stop
+            place = figure.unit_end
             yield figure
 
 
@@ -167,7 +174,7 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     if ten := TIMES_TEN.match(text, place):
         power, place = power + _whole(ten[1] or ten[2].translate(RAISED)), ten.end()
     if size := MAGNITUDE.match(text, place):
-        power, place = power + MANY[(size[1] or size[2] or size[3]).lower()], size.end()
+        power, place = power + POWERS_OF_TEN[(size[1] or size[2] or size[3]).lower()], size.end()
     gap = GAP.match(text, place)
     begins = gap.end() if gap else place
     unit, after = unit_at(text, begins)
@@ -187,8 +194,8 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     else:
         money = None
     sign, begins = _sign(text, start - len(money[0]) if money else start)
-    shown = plain(text[begins:start] + (text[start:end] if comma else digits) + text[end:stop])
-    return Figure(start, end, stop, digits, power, unit, sign, shown, apart=apart, comma=comma, of=denominators(text, start, own))
+    shown = without_marks(text[begins:start] + (text[start:end] if comma else digits) + text[end:stop])
+    return Figure(start, end, stop, digits, power, unit, sign, shown, thousands_mark=apart, decimal_comma=comma, denominators=denominators(text, start, own))
 
 
 def _whole(text: str) -> int:

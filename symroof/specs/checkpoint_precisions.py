@@ -58,7 +58,7 @@ MEANINGS = {
 GGUF_MEANING = "a file of llama.cpp: most matrices in {}{}"
 
 
-def listed() -> Iterator[tuple[str, Fraction, str]]:
+def listed_precisions() -> Iterator[tuple[str, Fraction, str]]:
     """Every precision of a whole checkpoint with the bits of a weight in most of its matrices, their share of the scales included, and what it means."""
     from symroof.specs.checkpoints.gguf_mixtures import MIXTURES, plain
 
@@ -78,7 +78,7 @@ SPELLINGS = {
 """Other ways to write a precision, never printed."""
 
 
-def of_checkpoint(name: str) -> bool:
+def is_checkpoint_precision(name: str) -> bool:
     """Whether a precision is one of a whole checkpoint."""
     return name not in BITS and (name in CHECKPOINTS or bool(GROUPED.fullmatch(name)) or _is_mixture(name))
 
@@ -100,14 +100,14 @@ def precision_name(name: str) -> str:
     return name if re.match(r"[\d.+-]", spelled) else spelled
 
 
-def stored_as(name: str, model: ModelSpec) -> Quantization | None:
+def quantization_at(name: str, model: ModelSpec) -> Quantization | None:
     """How a model is stored at a precision that is one of a whole checkpoint; None at a plain one.
 
     A model that is published that way is stored as its own file says: gpt-oss in ``mxfp4`` keeps its attention wide.
     """
     from symroof.specs.checkpoints.gguf_mixtures import mixture
 
-    if not of_checkpoint(name):
+    if not is_checkpoint_precision(name):
         return None
     if model.quantization is not None and model.quantization.method == name:
         return model.quantization

@@ -11,16 +11,16 @@ from symroof.analysis.study import Study
 from symroof.analysis.waterfall import Waterfall, waterfall
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.request import Request
-from symroof.claims.read.written_number import Written, read_written
-from symroof.claims.slips.explanation import chance, spans
+from symroof.claims.read.written_number import WrittenNumber, read_written
+from symroof.claims.slips.explanation import agreeing_ranges, chance
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.catalogue import entries, holds, is_path
+from symroof.specs.catalogue import entries, has_entry, is_path
 from symroof.theory.declarations import NONE
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.sympy_input import known
 
-OWN = "symroof"
+SYMROOF = "symroof"
 """The side that counts as symroof does by default, where the other is a preset."""
 
 Side = Study | str | os.PathLike[str]
@@ -54,10 +54,10 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     >>> diff(case, "300 MB", "kv_cache_bytes")
     Waterfall(kv_cache_bytes: 268.4 MB to 300 MB; not explained: +31.56 MB)
     """
-    sides = {side: number for side in (a, b) if isinstance(side, str) and (number := number_side(side))}
+    sides = {side: number for side in (a, b) if isinstance(side, str) and (number := split_number_side(side))}
     if sides:
         return _with_number(a, b, sides, quantity, study)
-    return waterfall(resolved(a, study, b).first, resolved(b, study, a).first, quantity)
+    return waterfall(resolve_side(a, study, b).first, resolve_side(b, study, a).first, quantity)
 
 
 def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity: Any, study: Study | None) -> Waterfall:
@@ -74,11 +74,11 @@ def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity
     asked = known(quantity, study.declared if study else case.declared if isinstance(case, Study) else NONE)
     if name and known(name) != asked:
         raise InputError(Problem(number, f"is a number of {name}, and {asked} is asked for", hint=f"quantity={name!r}"))
-    way = to_written(resolved(case, study, None), asked, value)
+    way = waterfall_to_text(resolve_side(case, study, None), asked, value)
     return way.reversed() if first else way
 
 
-def resolved(side: Side, study: Study | None, other: Side | None) -> Study:
+def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
     """The study that a side is; a preset counts ``study``, or the other side.
 
     Raises:
@@ -88,41 +88,41 @@ def resolved(side: Side, study: Study | None, other: Side | None) -> Study:
         return side
     text = os.fspath(side)
     if not is_preset(text):
-        return loaded(text)
-    base = study or (other if isinstance(other, Study) else loaded(os.fspath(other)) if other is not None and not is_preset(os.fspath(other)) else None)
+        return load_study(text)
+    base = study or (other if isinstance(other, Study) else load_study(os.fspath(other)) if other is not None and not is_preset(os.fspath(other)) else None)
     if base is None:
         raise InputError(Problem(text, "a preset counts a study, and there is none", hint="give study=, or a study as the other side"))
-    return counted_by(text, base)
+    return study_under_preset(text, base)
 
 
-def counted_by(preset: str, study: Study) -> Study:
+def study_under_preset(preset: str, study: Study) -> Study:
     """A study as a preset counts it, beside the one that stands; as it stands for symroof itself."""
     other = type(study)()
     other.spec, other.document = study.spec, study.document
     other.select(study.request)
-    if preset != OWN:
+    if preset != SYMROOF:
         other.select(Request(preset=preset))
     return other
 
 
-def loaded(text: str) -> Study:
+def load_study(text: str) -> Study:
     """A study by path or name.
 
     Raises:
         InputError: there is none, or something is wrong with it.
     """
-    there_is(text)
+    require_study(text)
     return Study.load(text)
 
 
-def there_is(text: str) -> None:
+def require_study(text: str) -> None:
     """Whether a path or a name is of a study.
 
     Raises:
         InputError: it is not; the nearest name is in the hint.
     """
-    if not is_file(text) and not is_path(text) and not holds("studies", text):
-        near = nearest(text, [*entries("studies"), *entries("presets"), OWN])
+    if not is_file(text) and not is_path(text) and not has_entry("studies", text):
+        near = nearest(text, [*entries("studies"), *entries("presets"), SYMROOF])
         hint = near or "write a case in quotes: '--model llama-3-8b --hardware h100-sxm --prompt 2048'"
         raise InputError(Problem(text[:80], "is not a study, a preset or a case in quotes", hint=hint))
 
@@ -141,16 +141,16 @@ def is_file(text: str) -> bool:
 
 def is_preset(text: str) -> bool:
     """Whether a side is a preset; a file of that name is a study."""
-    return text == OWN or (not is_file(text) and holds("presets", text))
+    return text == SYMROOF or (not is_file(text) and has_entry("presets", text))
 
 
 NUMBER = re.compile(r"\s*(?:(?P<name>[A-Za-z]\w*)\s*=(?!=)(?P<named>.*)|(?P<plain>(?:~|about )?\s*[\d.].*))", re.DOTALL)
 
 
-def number_side(text: str) -> tuple[str, str] | None:
+def split_number_side(text: str) -> tuple[str, str] | None:
     """A side that is a number with its unit rather than a case: the quantity it names, empty for none, and the number.
 
-    >>> number_side("14.2 ms"), number_side("itl = ~14 ms"), number_side("genz"), number_side("--batch=3")
+    >>> split_number_side("14.2 ms"), split_number_side("itl = ~14 ms"), split_number_side("genz"), split_number_side("--batch=3")
     (('', '14.2 ms'), ('itl', '~14 ms'), None, None)
     """
     match = NUMBER.fullmatch(text)
@@ -159,19 +159,19 @@ def number_side(text: str) -> tuple[str, str] | None:
     return (match["name"] or "", (match["named"] or match["plain"] or "").strip())
 
 
-def to_written(study: Study, quantity: str, text: str) -> Waterfall:
+def waterfall_to_text(study: Study, quantity: str, text: str) -> Waterfall:
     """The way from a case to a number that was measured or printed elsewhere: the smallest set of choices that gives it, then the rest.
 
     Raises:
         InputError: no number of this quantity.
     """
-    name, written = claimed(quantity, text, text)
+    name, written = parse_claim(quantity, text, text)
     made = origins(study, name, written.agrees)
-    telling = () if coincidental(by_chance(made, written)) else made.explanations
+    telling = () if is_coincidence(chance_share(made, written)) else made.explanations
     return to_number(study, name, written.number, next((entry for entry in telling if entry.changes), None))
 
 
-def claimed(name: str, text: str, where: str) -> tuple[str, Written]:
+def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
     """The quantity and the number of it that was written.
 
     Raises:
@@ -188,7 +188,7 @@ def claimed(name: str, text: str, where: str) -> tuple[str, Written]:
     return printed, written
 
 
-def by_chance(made: Origins, written: Written) -> float | None:
+def chance_share(made: Origins, written: WrittenNumber) -> float | None:
     """The share of random numbers, as far from the case's value and written with as many digits, that would have been explained too.
 
     None where the case gives the number as it stands, and where there is nothing to compare: a bound, a range, a number that is not positive.
@@ -197,19 +197,19 @@ def by_chance(made: Origins, written: Written) -> float | None:
     if not plain or made.derived <= 0 or not made.values:
         return None
     values = [value for value in made.values if value > 0 and value != made.derived]
-    return chance(float(written.number), float(made.derived), spans(values, written))
+    return chance(float(written.number), float(made.derived), agreeing_ranges(values, written))
 
 
 COINCIDENCE = 0.5
 """What this share of random numbers would fit too explains none of them."""
 
 
-def coincidental(share: float | None) -> bool:
+def is_coincidence(share: float | None) -> bool:
     """Whether most random numbers would have been explained as well."""
     return share is not None and share > COINCIDENCE
 
 
-def ways_between(one: BoundCase, other: BoundCase, names: Sequence[str]) -> list[Waterfall]:
+def waterfalls(one: BoundCase, other: BoundCase, names: Sequence[str]) -> list[Waterfall]:
     """The way of each quantity that both cases have a value of.
 
     Raises:

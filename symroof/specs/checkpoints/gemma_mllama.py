@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from symroof.specs.checkpoints.config_json import Config
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import DENSE, FULL, MIXERS, SLIDING, SPARSE, Layout, Rule, each, full_every, indices
 from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share, whole
@@ -64,7 +64,7 @@ def gemma4_norms(c: Config, i: int) -> int:
 
 GEMMA4_FULL: Recipe = {**NORMED, "head_dim": whole("global_head_dim"), "n_kv_heads": global_kv_heads, "value_is_key": flag("attention_k_eq_v")}
 
-OWN_PARTS: Mapping[str, Family] = {
+GEMMA_MLLAMA_FAMILIES: Mapping[str, Family] = {
     "gemma3n_text": Family(
         f"Gemma3nTextConfig of {V5}",
         sizes(262400, 2048, 16384, 35, 8, 2, head_dim=256, attention_bias=False, sliding_window=512, vocab_size_per_layer_input=262144,

@@ -24,7 +24,7 @@ FILE_KINDS = {
 }
 OWN_KINDS = {"theory part": ("symroof.specs.theory_parts", "TheoryPartSpec")}
 """Files that symroof has and nobody else writes."""
-MARKS = {
+IDENTIFYING_KEYS = {
     "theory part": ("part_of", "parts"),
     "measured": ("measurements", "serving", "ceilings"),
     "efficiencies": ("efficiencies",),
@@ -52,7 +52,7 @@ def schema(kind: str) -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **fields}
 
 
-def kind_of(document: Document) -> str:
+def file_kind(document: Document) -> str:
     """What kind of file a document is, by its keys.
 
     Raises:
@@ -60,7 +60,7 @@ def kind_of(document: Document) -> str:
     """
     data = document.data
     if isinstance(data, dict):
-        for kind, keys in MARKS.items():
+        for kind, keys in IDENTIFYING_KEYS.items():
             if any(key in data for key in keys):
                 return kind
     raise InputError(

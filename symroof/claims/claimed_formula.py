@@ -24,25 +24,25 @@ LONGEST_FORMULA = 200
 """Characters of a derived formula that fit beside a claim."""
 
 
-MADE_UP, MOST_MADE_UP = (Fraction(1, 1000), Fraction(1), Fraction(1000)), 4
+TRIAL_VALUES, MOST_TRIAL_VALUES = (Fraction(1, 1000), Fraction(1), Fraction(1000)), 4
 """Values for inputs that a case lacks, to see whether two formulas differ, and how many such inputs it may lack."""
 IDENTITIES = (("d_model", "n_heads*head_dim"), ("n_kv_heads", "n_heads"))
 """What holds of many models and not of all; the first is what people take for granted."""
 
 
 @dataclass(frozen=True)
-class Sides:
+class ClaimedFormula:
     """A claimed formula and the derived one under the claim's settings.
 
     Attributes:
-        alike: identities put into both, each a name and the formula it equals: ``d_model`` and ``n_heads*head_dim``.
+        assumed_identities: identities put into both, each a name and the formula it equals: ``d_model`` and ``n_heads*head_dim``.
 
     Raises, where it is asked for a side:
         InputError: what cannot be read, an unknown name, a threshold without a closed form.
     """
 
     claim: ClaimSpec
-    alike: tuple[tuple[str, str], ...] = ()
+    assumed_identities: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def identities(self) -> tuple[tuple[str, str], ...]:
@@ -61,7 +61,7 @@ class Sides:
     def unstated_widths(self) -> dict[str, str]:
         """Bytes per number that the derived formula has and the claim neither names nor states, each as the case has it:
         ``2*params`` says nothing of ``weight_bytes_per_param``."""
-        derived = names(self.opened(self.derived, self.depths[-1]))
+        derived = names(self.substituted(self.derived, self.expansion_stops[-1]))
         unstated = [name for name in ROLE_INPUT.values() if name in derived and name not in names(self.claimed) and name not in self.stated_widths]
         return {name: f"{number_text(Fraction(self.answers.case.evaluate(Name(name))))} byte" for name in unstated}
 
@@ -123,38 +123,38 @@ class Sides:
         return "" if self.claim.threshold else self.answers.case.theory.symbol(quantity_name(self.claim.quantity, self.claim.given)).unit
 
     @cached_property
-    def depths(self) -> tuple[frozenset[str], ...]:
+    def expansion_stops(self) -> tuple[frozenset[str], ...]:
         """The names at which expansion stops: those of the claim's formula, and where that differs the inputs among them. An input
         in the formula stays a name whatever its default is: a formula over ``tp`` is about any number of devices."""
         own = frozenset(names(self.claimed))
         inputs = frozenset(name for name in own if self.answers.case.theory.definition(name) is None)
         return (own, inputs) if inputs != own else (own,)
 
-    def compared(self) -> Comparison:
+    def comparison(self) -> Comparison:
         """The comparison in the names of the claim, and where that differs, over inputs."""
         of = self.answers.case.theory.dimension
         comparisons = []
-        for stops in self.depths:
-            comparisons.append(compare(self.opened(self.claimed, stops), self.opened(self.derived, stops), of))
+        for stops in self.expansion_stops:
+            comparisons.append(compare(self.substituted(self.claimed, stops), self.substituted(self.derived, stops), of))
             if comparisons[-1].verdict == "equal":
                 return comparisons[-1]
         return comparisons[0]
 
-    def left_out(self) -> tuple[Call, ...]:
+    def omitted_bends(self) -> tuple[Call, ...]:
         """Floors and roundings of the derived formula, ``max(x, 0)`` and ``ceil(x)``, if the claim is right but for having ``x`` in their place."""
-        for stops in self.depths:
-            claimed, derived = self.opened(self.claimed, stops), self.opened(self.derived, stops)
+        for stops in self.expansion_stops:
+            claimed, derived = self.substituted(self.claimed, stops), self.substituted(self.derived, stops)
             bent = [part for part in parts(derived) if isinstance(part, Call) and straight(part) and part not in parts(claimed)]
             if bent and same(claimed, without(derived, bent)):
                 others = {part: [other for other in bent if other != part] for part in bent}
                 return tuple(part for part in bent if compare(claimed, without(derived, others[part])).verdict != "equal")
         return ()
 
-    def opened(self, tree: Tree, stops: frozenset[str]) -> Tree:
+    def substituted(self, tree: Tree, stops: frozenset[str]) -> Tree:
         """A formula over inputs and the names where expansion stops; any other name that the claim sets stands as its number, and
         one that is unset and does not matter as its default."""
         case = self.answers.case
-        whole = self.expanded(tree, stops.union(name for name, _ in self.alike))
+        whole = self.expanded(tree, stops.union(name for name, _ in self.assumed_identities))
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         put: dict[str, Tree] = {}
         for name in names(whole):
@@ -162,7 +162,7 @@ class Sides:
             if stands is not None and name not in stops:
                 put[name] = stands
         opened = substitute(whole, put)
-        for name, formula in self.alike:
+        for name, formula in self.assumed_identities:
             opened = substitute(opened, {name: read_formula(formula)})
         return opened
 
@@ -172,7 +172,7 @@ class Sides:
         formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
         return case.theory.expand(tree, formulas, stops)
 
-    def reached(self, floor: Tree) -> bool | None:
+    def bend_is_inactive(self, floor: Tree) -> bool | None:
         """Whether ``max(x, 0)`` is ``x`` in the claim's case; None where it has no value, or one degree among others."""
         case, held = self.answers.case, straight(floor)
         if held is None or case.free.intersection(names(held)):
@@ -182,7 +182,7 @@ class Sides:
         except (NoValue, TypeError, LookupError):
             return None
 
-    def in_numbers(self) -> Fraction | None:
+    def numeric_ratio(self) -> Fraction | None:
         """Claimed over derived in the claim's case, where it has numbers."""
         try:
             over = self.answers.case.evaluate(self.claimed)
@@ -191,11 +191,11 @@ class Sides:
         except (NoValue, TypeError, LookupError):
             return None
 
-    def apart_at(self) -> tuple[Fraction, dict[str, Fraction]] | None:
+    def trial_difference(self) -> tuple[Fraction, dict[str, Fraction]] | None:
         """Claimed over derived where the two differ once inputs that the case lacks have a value, and those; None where no value tried shows it."""
-        for value in MADE_UP:
+        for value in TRIAL_VALUES:
             put: dict[str, Fraction] = {}
-            while len(put) < MOST_MADE_UP:
+            while len(put) < MOST_TRIAL_VALUES:
                 case = self.answers.case.changed(put)
                 try:
                     over, below = (Fraction(case.evaluate(side)) for side in (self.claimed, self.derived))
@@ -211,30 +211,33 @@ class Sides:
 
     def derived_text(self) -> str:
         """The derived formula in the names of the claim, where it fits beside it."""
-        opened = text(self.opened(self.derived, self.depths[0]))
+        opened = text(self.substituted(self.derived, self.expansion_stops[0]))
         return opened if len(opened) <= LONGEST_FORMULA else text(self.derived)[:LONGEST_FORMULA]
 
 
 @dataclass(frozen=True)
-class Level:
+class DetailLevel:
     """A claim at one level of detail: its label, and both sides."""
 
     label: str
-    sides: Sides
+    sides: ClaimedFormula
 
     @cached_property
     def own(self) -> Comparison:
         """How the sides compare as they stand."""
-        return self.sides.compared()
+        return self.sides.comparison()
 
     @property
     def equal(self) -> bool:
         """Whether the sides are equal: sooner known than how they differ."""
         sides = self.sides
-        return any(same(sides.opened(sides.claimed, stops), sides.opened(sides.derived, stops)) for stops in sides.depths) and self.own.verdict == "equal"
+        return (
+            any(same(sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops)) for stops in sides.expansion_stops)
+            and self.own.verdict == "equal"
+        )
 
     @property
     def for_long_prompts(self) -> bool:
         """Whether the sides are equal but for a token more or less in a prompt of many: ``S^2`` for ``S*(S + 1)``."""
         sides = self.sides
-        return any(lower_order(sides.opened(sides.claimed, stops), sides.opened(sides.derived, stops), "prompt") for stops in sides.depths)
+        return any(lower_order(sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops), "prompt") for stops in sides.expansion_stops)

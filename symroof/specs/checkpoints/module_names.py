@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-SPELLINGS: dict[str, tuple[str, ...]] = {
+OPERATOR_MODULES: dict[str, tuple[str, ...]] = {
     "embedding": ("embed_tokens", "wte", "word_embeddings", "embed_in"),
     "lm_head": ("lm_head", "embed_out"),
     "qkv": ("self_attn.q_proj self_attn.k_proj self_attn.v_proj", "self_attn.qkv_proj", "self_attn.W_pack", "self_attention.query_key_value", "attn.c_attn",
@@ -37,16 +37,16 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The modules an operator is made of, under each set of names that model classes give them."""
 
-AROUND = frozenset({"model", "transformer", "language_model", "gpt_neox", "backbone"})
+MODEL_PREFIXES = frozenset({"model", "transformer", "language_model", "gpt_neox", "backbone"})
 LAYERS = frozenset({"layers", "h", "blocks", "block"})
 LONGEST_PATTERN = 200
 REGEX = {".*": "*", ".+": "*", r"\d+": "*", r"[0-9]+": "*", r"\.": "."}
-APART = ("vision", "visual", "audio", "projector", "image", "mtp")
+OTHER_PARTS = ("vision", "visual", "audio", "projector", "image", "mtp")
 """Parts of a model beside the decoder: towers for other inputs, heads that guess ahead."""
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedOperators:
     """Operators that a list names: wholly, in some layers only (which), and patterns that were not understood."""
 
     wholly: frozenset[str]
@@ -54,7 +54,7 @@ class Named:
     unread: tuple[str, ...] = ()
 
 
-def operators_named(patterns: Iterable[str]) -> Named:
+def operators_named(patterns: Iterable[str]) -> NamedOperators:
     """The operators that a list of module names and patterns means.
 
     >>> sorted(operators_named(["lm_head", "re:.*mlp.gate$", "model.layers.*.self_attn"]).wholly)
@@ -63,7 +63,7 @@ def operators_named(patterns: Iterable[str]) -> Named:
     matched: dict[str, set[int | None]] = {}
     unread = []
     for pattern in dict.fromkeys(patterns):
-        if not pattern.strip() or any(word in pattern.lower() for word in APART):
+        if not pattern.strip() or any(word in pattern.lower() for word in OTHER_PARTS):
             continue
         glob = _glob(pattern)
         if glob is None:
@@ -73,14 +73,14 @@ def operators_named(patterns: Iterable[str]) -> Named:
         for module in _modules():
             if _matches(parts, module, below):
                 matched.setdefault(module, set()).add(layer)
-    named = {operator: layers for operator, spelled in SPELLINGS.items() if (layers := _layers_of(spelled, matched))}
+    named = {operator: layers for operator, spelled in OPERATOR_MODULES.items() if (layers := _layers_of(spelled, matched))}
     wholly = frozenset(operator for operator, layers in named.items() if None in layers)
     partly = {operator: frozenset(n for n in layers if n is not None) for operator, layers in named.items() if operator not in wholly}
-    return Named(wholly, partly, tuple(unread))
+    return NamedOperators(wholly, partly, tuple(unread))
 
 
 def _modules() -> Iterable[str]:
-    return dict.fromkeys(module for spelled in SPELLINGS.values() for names in spelled for module in names.split())
+    return dict.fromkeys(module for spelled in OPERATOR_MODULES.values() for names in spelled for module in names.split())
 
 
 def _layers_of(spelled: tuple[str, ...], matched: dict[str, set[int | None]]) -> set[int | None]:
@@ -113,7 +113,7 @@ def _below_layer(parts: list[str]) -> tuple[bool, int | None, list[str]]:
         following = parts[i + 1]
         if part.rpartition("*")[2] in LAYERS and (following.isdecimal() or following == "*"):
             return True, int(following) if following.isdecimal() and len(following) < 6 else None, [_any_number(p) for p in parts[i + 2 :]]
-    named = [_any_number(p) for p in parts if p not in AROUND]
+    named = [_any_number(p) for p in parts if p not in MODEL_PREFIXES]
     return False, None, named[1:] if len(named) > 1 and named[0] == "*" else named
 
 
