@@ -13,6 +13,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import in_short, text
 from symroof.formula.tree import Num
+from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
 from symroof.theory.defaults import Missing
