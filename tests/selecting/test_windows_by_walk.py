@@ -74,7 +74,7 @@ def drawn(draw, corners, ends):
 
 def answers(corners, patch, conditions):
     patch.setattr(batch_window, "_screened", lambda answers: [])
-    patch.setattr(batch_window, "conditions", lambda answers: conditions)
+    patch.setattr(batch_window, "constraints", lambda answers: conditions)
     patch.setattr(batch_window, "crossings_in", lambda solution, case: solution.condition.at(case.corner))
     return SimpleNamespace(case=Case(0), corners=tuple(Case(i) for i in range(1, corners)))
 
@@ -112,7 +112,7 @@ def test_no_window_where_a_condition_is_open_or_missed_whatever_the_batch(monkey
     still.highs = [Fraction(1)]
     assert window(answers(1, monkeypatch, [good, still])) == batch_window.Window(1, 9, ("a",))
     unsolved = Bounds("open", [None], [Fraction(9)])
-    unsolved.solved = lambda *_: None
+    unsolved.solution = lambda *_: None
     assert window(answers(1, monkeypatch, [good, unsolved])) is None
     assert window(answers(1, monkeypatch, [good, Bounds("no value", [None], [Fraction(9)], value=False)])) is None
 
@@ -219,7 +219,7 @@ def screening_of(one):
 
 @pytest.fixture
 def screen(monkeypatch):
-    monkeypatch.setattr(range_screening, "screened", lambda cases: [screening_of(one) for one in cases])
+    monkeypatch.setattr(range_screening, "screen", lambda cases: [screening_of(one) for one in cases])
     return lambda cases: range_screening.screen_ranges(cases, lambda one, **changes: replace(one, **changes))
 
 
@@ -267,7 +267,7 @@ def test_what_holds_at_every_corner(seed, screen):
 @pytest.mark.parametrize("lost", ["dp", "batch"])
 def test_a_corner_that_is_not_screened_at_the_batch_or_the_copies_of_all_leaves_it_open(lost, screen, monkeypatch):
     """Of two configurations the one that takes more copies, or another batch than a corner's own."""
-    monkeypatch.setattr(range_screening, "screened", lambda cases: [None if getattr(one, lost) else screening_of(one) for one in cases])
+    monkeypatch.setattr(range_screening, "screen", lambda cases: [None if getattr(one, lost) else screening_of(one) for one in cases])
     slow, fast = Server(1.0, 1, 0.5), Server(0.5, 1, 4.0)
     moved, still = (Ranged((server, server), server, {"batch": 4}) for server in (slow, fast))
     chosen = [found is None for found in screen([moved, still])]
@@ -386,9 +386,9 @@ def test_at_least_one_request_decodes_whether_it_fits_or_not(monkeypatch):
 def test_the_copies_that_would_do_if_all_went_as_expected(needed, slots, monkeypatch):
     """The least number at which every condition holds but those that are missed anyway, and no wait for a slot makes the first token late; of copies that
     were not solved for those there are."""
-    monkeypatch.setattr(headroom, "varied", lambda own, **changes: SimpleNamespace(case=changes))
+    monkeypatch.setattr(headroom, "with_inputs", lambda own, **changes: SimpleNamespace(case=changes))
     conditions = [SimpleNamespace(name="load", holds=lambda case: case["dp"] >= needed), SimpleNamespace(name="cost", holds=lambda case: False)]
-    monkeypatch.setattr(headroom, "conditions", lambda answers: conditions)
+    monkeypatch.setattr(headroom, "constraints", lambda answers: conditions)
     monkeypatch.setattr(headroom, "late_from_arrival", lambda answers: answers.case["dp"] < slots)
     run = SimpleNamespace(changes=(("dp", 8),), slow={"load": 0.5}, copies=8, batch=5, own=None, missed=("cost",))
     assert headroom.expected_copies(run) == max(needed, slots)
