@@ -81,7 +81,7 @@ def test_a_load_of_one_is_no_steady_state():
         assert (load.holds(answers.case), load.share(answers.case), load.bound(answers.case)) == (holds, Fraction(rate) / 4, 1)
     assert (load.equation, load.sides) == ("load = 1", ("load",))
     assert (MEMORY.equation, MEMORY.sides) == ("memory_bytes_per_device = memory_share*mem_capacity", ("memory_bytes_per_device", "usable_memory_per_device"))
-    assert load.solved("arrival_rate", answers).value == 4
+    assert load.solution("arrival_rate", answers).value == 4
 
 
 def test_a_wait_without_end_meets_no_target():
@@ -102,23 +102,23 @@ def test_a_wait_is_searched_only_where_that_is_asked_for():
     waiting = study(output=20, batch=5, arrival_rate="10 request/s", targets={"ttft": "1 s", "itl": "15 ms"})
     ttft, itl = (condition for condition in constraints(waiting) if condition.name in ("ttft", "itl"))
     assert (ttft.has_wait(waiting.case), itl.has_wait(waiting.case)) == (True, False)
-    assert ttft.solved("mem_bandwidth", waiting) is None
-    assert ttft.solved("batch", waiting, waits=True) is None  # of what is counted it takes too long
-    solution = ttft.solved("mem_bandwidth", waiting, waits=True)
+    assert ttft.solution("mem_bandwidth", waiting) is None
+    assert ttft.solution("batch", waiting, waits=True) is None  # of what is counted it takes too long
+    solution = ttft.solution("mem_bandwidth", waiting, waits=True)
     assert solution.value > 0 and solution.unknown == "mem_bandwidth"
     assert float(waiting.case.changed({"mem_bandwidth": solution.value}).value("loaded_ttft")) == pytest.approx(1, rel=1e-9)
     alone = study(output=20, targets={"ttft": "1 s"})
     (ttft,) = (condition for condition in constraints(alone) if condition.name == "ttft")
-    assert not ttft.has_wait(alone.case) and ttft.solved("mem_bandwidth", alone).value > 0
+    assert not ttft.has_wait(alone.case) and ttft.solution("mem_bandwidth", alone).value > 0
 
 
 def test_a_condition_is_solved_as_the_threshold_of_its_name_where_there_is_one():
     answers = study(targets={"itl": "16 ms"}, output=20)
-    assert MEMORY.solved("batch", answers).threshold.name == "max_batch_memory"
-    assert MEMORY.solved("batch", answers).integer == {"at_most": 39}  # with the response 101.9 MB each
-    assert MEMORY.solved("mem_capacity", answers).threshold.name == "min_capacity_memory"
-    assert MEMORY.solved("kv_bytes_per_token", answers).threshold is None
-    assert MEMORY.solved("mfu", answers) is None  # it does not occur
+    assert MEMORY.solution("batch", answers).threshold.name == "max_batch_memory"
+    assert MEMORY.solution("batch", answers).integer == {"at_most": 39}  # with the response 101.9 MB each
+    assert MEMORY.solution("mem_capacity", answers).threshold.name == "min_capacity_memory"
+    assert MEMORY.solution("kv_bytes_per_token", answers).threshold is None
+    assert MEMORY.solution("mfu", answers) is None  # it does not occur
 
 
 def test_the_inputs_of_a_condition():

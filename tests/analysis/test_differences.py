@@ -65,7 +65,7 @@ def test_names_of_ones_own_come_first():
     there, back = differences(plain, own), differences(own, plain)
     assert [(change.name, change.before, change.after) for change in there] == [("names of its own", "none", "mine"), ("batch", "1 request", "2 requests")]
     assert [(change.name, change.before, change.after) for change in back] == [("names of its own", "mine", "none"), ("batch", "2 requests", "1 request")]
-    assert there[0].applied(plain).selection.own.known == own.request.own.known
+    assert there[0].applied(plain).request.own.known == own.request.own.known
 
 
 def test_what_a_tool_gets_wrong_stands_at_the_change_that_does_it():

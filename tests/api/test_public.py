@@ -47,7 +47,7 @@ def test_what_can_be_refused_documents_its_error(name):
 
 
 FUNCTIONS = ("select", "calibrate", "check", "compile", "solve")
-LOADS = "for room in ('select.choice', 'calibrate.fit', 'claims.check'): importlib.import_module(f'symroof.{room}')"
+LOADS = "for room in ('select.selection', 'calibrate.fit', 'claims.check'): importlib.import_module(f'symroof.{room}')"
 
 
 @pytest.mark.parametrize("order", ["functions first", "rooms first"])
