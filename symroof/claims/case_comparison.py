@@ -1,4 +1,4 @@
-"""Two sides of a comparison, each a study, what another tool counts over a study, or a number, and the ways that lead from one to the other."""
+"""Compare two cases: studies, what another tool counts for a study, or a number; and the steps that lead from one to the other."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
     """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     Definitions come first, then counting choices, then inputs; each acts on what the ones before it made, and the effects add up
-    to the difference exactly. From a preset to a case without one, the same way is gone backwards. A study of several cases stands with its first.
+    to the difference exactly. From a preset to a case without one, the steps are reversed. A study of several cases is represented by its first.
 
     Args:
         a: a :class:`Study`, the file or name of one, a preset (``"genz"``), or ``"symroof"`` for the default counting.
@@ -39,7 +39,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
         study: what presets count; by default the other side.
 
     Returns:
-        The way from one value to the other: ``.steps`` (``.label``, ``.effect`` in the base unit, ``.factor``), ``.start``, ``.end``,
+        The steps from one value to the other: ``.steps`` (``.label``, ``.effect`` in the base unit, ``.factor``), ``.start``, ``.end``,
         ``.without_effect``, ``.as_json()``; a table in a notebook. ``study.plot("waterfall", against=...)`` draws it.
 
     Raises:
@@ -61,7 +61,7 @@ def diff(a: Side, b: Side, quantity: Any = "itl", study: Study | None = None) ->
 
 
 def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity: Any, study: Study | None) -> Waterfall:
-    """The way where a side is a number.
+    """The steps where one side is a number.
 
     Raises:
         InputError: both are; the number is of another quantity.
@@ -73,7 +73,7 @@ def _with_number(a: Side, b: Side, numbers: dict[str, tuple[str, str]], quantity
     name, value = numbers[number]
     asked = known(quantity, study.declared if study else case.declared if isinstance(case, Study) else NONE)
     if name and known(name) != asked:
-        raise InputError(Problem(number, f"is a number of {name}, and {asked} is asked for", hint=f"quantity={name!r}"))
+        raise InputError(Problem(number, f"is a number of {name}, but {asked} was requested", hint=f"quantity={name!r}"))
     way = waterfall_to_text(resolve_side(case, study, None), asked, value)
     return way.reversed() if first else way
 
@@ -96,7 +96,7 @@ def resolve_side(side: Side, study: Study | None, other: Side | None) -> Study:
 
 
 def study_under_preset(preset: str, study: Study) -> Study:
-    """A study as a preset counts it, beside the one that stands; as it stands for symroof itself."""
+    """A copy of a study, counted by a preset; counted as by default for symroof itself."""
     other = type(study)()
     other.spec, other.document = study.spec, study.document
     other.select(study.request)
@@ -160,7 +160,7 @@ def split_number_side(text: str) -> tuple[str, str] | None:
 
 
 def waterfall_to_text(study: Study, quantity: str, text: str) -> Waterfall:
-    """The way from a case to a number that was measured or printed elsewhere: the smallest set of choices that gives it, then the rest.
+    """The steps from a case to a number measured or printed elsewhere: the smallest set of choices that gives it, then the rest.
 
     Raises:
         InputError: no number of this quantity.
@@ -191,7 +191,7 @@ def parse_claim(name: str, text: str, where: str) -> tuple[str, WrittenNumber]:
 def chance_share(made: Origins, written: WrittenNumber) -> float | None:
     """The share of random numbers, as far from the case's value and written with as many digits, that would have been explained too.
 
-    None where the case gives the number as it stands, and where there is nothing to compare: a bound, a range, a number that is not positive.
+    None where the case gives the number unchanged, and where there is nothing to compare: a bound, a range, a number that is not positive.
     """
     plain = written.value is not None and not written.operator and written.low is None and written.number > 0
     if not plain or made.derived <= 0 or not made.values:
@@ -210,7 +210,7 @@ def is_coincidence(share: float | None) -> bool:
 
 
 def waterfalls(one: BoundCase, other: BoundCase, names: Sequence[str]) -> list[Waterfall]:
-    """The way of each quantity that both cases have a value of.
+    """The steps of each quantity that has a value in both cases.
 
     Raises:
         InputError: they share none; the first one that is missing is named.

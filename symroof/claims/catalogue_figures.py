@@ -1,5 +1,5 @@
 """Figures of the catalogue: by their path (``h100-sxm.mem_bandwidth``, ``h100-sxm.peaks.fp16.sparse``, ``llama-3-70b.n_kv_heads``), and those
-that get taken for one another: sparse peaks, other precisions, other parts of a family."""
+that are confused with one another: sparse peaks, other precisions, other parts of a family."""
 
 import re
 from fractions import Fraction
@@ -110,7 +110,7 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
 
 
 def confusable_figures(bound_case: BoundCase, symbol: str, kind: str) -> tuple[tuple[str, Fraction], ...]:
-    """Other figures that stand beside an input's own in the catalogue, each with its name.
+    """Other figures of the catalogue that are easily taken for an input's own, each with its name.
 
     Args:
         kind: ``sparse`` (the peak of this precision with 2:4 sparsity), ``precisions`` (the dense peaks of this part at others),

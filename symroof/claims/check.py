@@ -56,8 +56,8 @@ def check(
     Args:
         paths: claim files (YAML) and notes (Markdown), one path or several; or ``Eq(quantity, formula)``.
         read_past_errors: judge what can be read; the report then holds the problems, and each faulty claim as ``unchecked``.
-        track: goes through the claims of all files, so that a caller can show how far it is.
-        efficiency, engine: ``measured`` or ``peak``, and whose efficiencies, for every claim that states none; without them at the peak.
+        track: iterates over the claims of all files, so that a caller can show progress.
+        efficiency, engine: ``measured`` or ``peak``, and whose efficiencies, for every claim that states none; otherwise claims assume 100 % of peak.
 
     Raises:
         InputError: everything wrong with the files, each at its place; then nothing is judged.
@@ -79,15 +79,15 @@ def check(
     >>> claim.verdict, claim.difference.factor
     ('wrong', n_heads/n_kv_heads)
     """
-    stand = {name: word for name, word in (("efficiency", efficiency), ("engine", engine)) if word is not None}
+    defaults = {name: word for name, word in (("efficiency", efficiency), ("engine", engine)) if word is not None}
     if is_sympy(paths):
-        return _judged_formula(paths, stand | given)
+        return _judged_formula(paths, defaults | given)
     if given:
-        raise InputError(Problem(next(iter(given)), "settings stand in the file; they are taken beside an equation alone"))
+        raise InputError(Problem(next(iter(given)), "settings belong in the file; keywords are accepted only with an equation"))
     several = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
-    if stand:
+    if defaults:
         request_of(efficiency=efficiency, engine=engine)  # a wrong word is the caller's fault, and no claim's
-    return _check(several, read_past_errors, track, standing=stand)
+    return _check(several, read_past_errors, track, defaults=defaults)
 
 
 def _check(
@@ -95,16 +95,16 @@ def _check(
     read_past_errors: bool = False,
     track: Track = untracked,
     declared: Mapping[str, str] = NOTHING,
-    standing: Mapping[str, str] = NOTHING,
+    defaults: Mapping[str, str] = NOTHING,
 ) -> Report:
-    """The claims of several files; ``declared`` maps names of a study's own to the file that declares them, ``standing`` are settings for claims that
+    """The claims of several files; ``declared`` maps names that a study declares to the file that declares them, ``defaults`` are settings for claims that
     state none of their own."""
     sources: list[ClaimFile] = []
     problems: list[Problem] = []
     for path in several:
         try:
             source = read_claims_leniently(_text_of(path), os.fspath(path), declared)
-            sources.append(_under(standing, source) if standing else source)
+            sources.append(_with_defaults(defaults, source) if defaults else source)
             problems += source.problems
         except InputError as error:
             problems += error.problems
@@ -116,9 +116,9 @@ def _check(
     return report
 
 
-def _under(standing: Mapping[str, str], source: ClaimFile) -> ClaimFile:
-    """The claims of a file under settings that hold where a claim states none."""
-    claims = tuple(claim.model_copy(update={"given": {**standing, **claim.given}}) for claim in source.spec.claims)
+def _with_defaults(defaults: Mapping[str, str], source: ClaimFile) -> ClaimFile:
+    """The claims of a file with default settings."""
+    claims = tuple(claim.model_copy(update={"given": {**defaults, **claim.given}}) for claim in source.spec.claims)
     return replace(source, spec=source.spec.model_copy(update={"claims": claims}))
 
 

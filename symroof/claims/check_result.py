@@ -60,11 +60,11 @@ class Checked:
 
     Attributes:
         judgement: the verdict with its reasons.
-        file, line, column: where it stands: the number of a note's sentence, the entry of a claim file.
-        claimed: the claimed value as it stands there.
+        file, line, column: its place: the number in a note's sentence, the entry of a claim file.
+        claimed: the claimed value as written there.
         correction: the same with the right number in it; empty where nothing is to be corrected or no number can be.
         figure: the number's place in the note, for a corrected copy.
-        passed_on: numbers further on in the note that are worked out from a wrong one, each with its line.
+        passed_on: later numbers of the note that are calculated from a wrong one, each with its line.
         faulty: whether it was not judged for a problem of its file: it cannot be read, or time was up. Its reason says so.
     """
 
@@ -141,7 +141,7 @@ class Checked:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """Remarks such as ``does_not_fit`` that stand beside the verdict."""
+        """Remarks in addition to the verdict, such as ``does_not_fit``."""
         return self.judgement.flags
 
     @property
@@ -153,11 +153,11 @@ class Checked:
 
     @property
     def far_off(self) -> bool:
-        """Whether a conditional claim is so far off as it stands that readers are misled; not where it states what it ``needs`` itself."""
+        """Whether a conditional claim is so far off without its condition that readers are misled; never one that states what it ``needs``."""
         return self.verdict == "conditional" and not self.claim.needs and self.ratio is not None and abs(self.ratio - 1) > FAR_OFF
 
     def finding(self, strict: bool = False) -> bool:
-        """Whether it is to be acted on: wrong, inconsistent, or conditional and far off; strictly also conditional, flagged, or not checkable."""
+        """Whether it needs action: wrong, inconsistent, or conditional and far off; strictly also conditional, flagged, or not checkable."""
         if self.verdict in FAILS or self.far_off:
             return True
         return strict and (self.verdict == "conditional" or bool(self.flags) or (self.verdict == "unchecked" and self.claim.form != "unchecked"))
@@ -200,7 +200,7 @@ class Report:
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many claims came to each verdict, from best to worst."""
+        """How many claims have each verdict, from best to worst."""
         counts = Counter(claim.verdict for claim in self.claims)
         return {verdict: counts[verdict] for verdict in ORDER if counts[verdict]}
 

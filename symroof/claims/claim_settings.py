@@ -1,7 +1,7 @@
 """The settings of a claim: model, hardware, inputs, switches and targets, as files spell them and as the study they describe.
 
-In a file, switches may stand among the names (``detail=weights``, ``attention=full``) or under ``assume``; a path is looked up
-beside the file first, as a study file's is.
+In a file, switches may be given among the names (``detail=weights``, ``attention=full``) or under ``assume``; a path is relative
+to the file first, as in a study file.
 """
 
 import re

@@ -21,11 +21,11 @@ from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 
 LONGEST_FORMULA = 200
-"""Characters of a derived formula that fit beside a claim."""
+"""Characters of a derived formula that fit next to a claim."""
 
 
 TRIAL_VALUES, MOST_TRIAL_VALUES = (Fraction(1, 1000), Fraction(1), Fraction(1000)), 4
-"""Values for inputs that a case lacks, to see whether two formulas differ, and how many such inputs it may lack."""
+"""Values for inputs that a case lacks, to find out whether two formulas differ, and how many such inputs it may lack."""
 IDENTITIES = (("d_model", "n_heads*head_dim"), ("n_kv_heads", "n_heads"))
 """What holds of many models and not of all; the first is what people take for granted."""
 
@@ -35,9 +35,9 @@ class ClaimedFormula:
     """A claimed formula and the derived one under the claim's settings.
 
     Attributes:
-        assumed_identities: identities put into both, each a name and the formula it equals: ``d_model`` and ``n_heads*head_dim``.
+        assumed_identities: identities substituted into both, each a name and the formula it equals: ``d_model`` and ``n_heads*head_dim``.
 
-    Raises, where it is asked for a side:
+    Raises, when a side is read:
         InputError: what cannot be read, an unknown name, a threshold without a closed form.
     """
 
@@ -109,7 +109,7 @@ class ClaimedFormula:
         name = quantity_name(self.claim.quantity, self.claim.given)
         definition = self.answers.case.stands_for(name, complete=False)
         if isinstance(definition, (Compare, Largest)):
-            raise InputError(Problem("quantity", f"{name} is true/false or a category, which no formula equals"))
+            raise InputError(Problem("quantity", f"{name} is true/false or a category, not a formula"))
         return definition
 
     @property
@@ -151,7 +151,7 @@ class ClaimedFormula:
         return ()
 
     def substituted(self, tree: Tree, stops: frozenset[str]) -> Tree:
-        """A formula over inputs and the names where expansion stops; any other name that the claim sets stands as its number, and
+        """A formula over inputs and the names where expansion stops; any other name that the claim sets is replaced by its number, and
         one that is unset and does not matter as its default."""
         case = self.answers.case
         whole = self.expanded(tree, stops.union(name for name, _ in self.assumed_identities))
@@ -167,7 +167,7 @@ class ClaimedFormula:
         return opened
 
     def expanded(self, tree: Tree, stops: frozenset[str]) -> Tree:
-        """A formula over inputs and the names where expansion stops, no number put in."""
+        """A formula over inputs and the names where expansion stops, no number substituted."""
         case = self.answers.case
         formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
         return case.theory.expand(tree, formulas, stops)
@@ -210,7 +210,7 @@ class ClaimedFormula:
         return None
 
     def derived_text(self) -> str:
-        """The derived formula in the names of the claim, where it fits beside it."""
+        """The derived formula in the names of the claim, where it is short enough."""
         opened = text(self.substituted(self.derived, self.expansion_stops[0]))
         return opened if len(opened) <= LONGEST_FORMULA else text(self.derived)[:LONGEST_FORMULA]
 
@@ -224,7 +224,7 @@ class DetailLevel:
 
     @cached_property
     def own(self) -> Comparison:
-        """How the sides compare as they stand."""
+        """How the two sides compare."""
         return self.sides.comparison()
 
     @property

@@ -1,4 +1,4 @@
-"""Corrected copies of notes: which numbers are corrected, and where the copy goes. The original stays unless ``--in-place`` is set."""
+"""Corrected copies of notes: which numbers are corrected, and where the copy goes. The original is unchanged unless ``--in-place`` is set."""
 
 import codecs
 import os
@@ -36,7 +36,7 @@ class Copy:
         content: the whole file.
         corrected: the wrong claims that were corrected.
         uncorrected: those that could not be, and why.
-        dependents: for a corrected claim, by its place among them, what else in the note rests on its number.
+        dependents: for a corrected claim, by its place among them, what else in the note depends on its number.
         requested: whether it is written even where nothing was corrected.
     """
 
@@ -63,7 +63,7 @@ def copies(report: Report, out: str | None = None, in_place: bool = False) -> li
 
 
 def copy_paths(files: Iterable[str], out: str | None, in_place: bool) -> dict[str, Path]:
-    """Where the copy of each note among some files goes: ``NAME.fixed.md`` beside it, unless ``out`` or ``in_place`` says otherwise.
+    """Where the copy of each note among some files goes: ``NAME.fixed.md`` in the same folder, unless ``out`` or ``in_place`` says otherwise.
 
     Raises:
         InputError: no note among the files, a target that is one of them, one target for several notes.
@@ -103,20 +103,20 @@ def corrected(file: str, claims: list[Checked], target: Path, requested: bool = 
     changes = {i: change for i, change in wrong.items() if not isinstance(change, str)}
     held = {claim.figure.start for claim in claims if claim.figure and claim.verdict in HOLDS}
     owned = {i for i, (figure, _) in changes.items() if figure.start in held}
-    left |= dict.fromkeys(owned, "another claim holds it right")
+    left |= dict.fromkeys(owned, "another claim confirms it")
     changes = {i: change for i, change in changes.items() if i not in owned}
-    for check, reason in ((_agreed, "two claims want it otherwise"), (_that_hold, "the claim would not hold with it put right")):
+    for check, reason in ((_agreed, "two claims correct it differently"), (_that_hold, "the claim would still fail with the corrected number")):
         good = check(changes, original, file, len(claims))
         left |= dict.fromkeys(changes.keys() - good, reason)
         changes = {i: change for i, change in changes.items() if i in good}
     mark = codecs.BOM_UTF8 if Path(file).read_bytes().startswith(codecs.BOM_UTF8) else b""
     content = mark + replaced(original, changes.values()).encode("utf-8")
-    dependents = tuple(_resting(file, original, claims, [claims[i] for i in changes]))
+    dependents = tuple(_dependents(file, original, claims, [claims[i] for i in changes]))
     return Copy(target, content, tuple(claims[i] for i in changes), tuple((claims[i], left[i]) for i in sorted(left)), requested, dependents)
 
 
-def _resting(file: str, original: str, claims: list[Checked], changed: list[Checked]) -> Iterator[tuple[str, ...]]:
-    """What else in a note rests on each corrected number: arithmetic it comes out of, later numbers, and the same number again."""
+def _dependents(file: str, original: str, claims: list[Checked], changed: list[Checked]) -> Iterator[tuple[str, ...]]:
+    """What else in a note depends on each corrected number: arithmetic that gives it, later numbers, and the same number again."""
     if not changed:
         return
     starts, arithmetic = line_starts(original), read_note(original, file).arithmetic
@@ -129,7 +129,7 @@ def _resting(file: str, original: str, claims: list[Checked], changed: list[Chec
     for claim in changed:
         figure = claim.figure
         assert figure is not None
-        sources = [f"{one.text} in line {line(figure.start)}, which it comes out of" for one in arithmetic if one.result.start == figure.start]
+        sources = [f"{one.text} in line {line(figure.start)}, whose result it is" for one in arithmetic if one.result.start == figure.start]
         again = [one for one in free if same_number(one, figure)]
         yield (*sources, *claim.passed_on, *(f"{one.text} in line {line(one.start)}" for one in again[:MOST_AGAIN]))
 
@@ -144,7 +144,7 @@ def _change(claim: Checked, text: str) -> Change | str:
     if figure is None:
         return "it is not a number in the text"
     if value is None:
-        return "there is no right number for it"
+        return "no correct number can be derived"
     if not replaceable(figure):
         return "it is a bound or a range: " + AUTHOR
     return replacement(text, figure, value) or "its unit cannot be read"

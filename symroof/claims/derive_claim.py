@@ -42,9 +42,9 @@ class Derived:
     Attributes:
         value: exact, a truth, a label; None where there is none (a threshold never reached), and ``reason``.
         unit: its base unit.
-        alternative: a second value that is as right: the whole number of a threshold.
+        alternative: an equally correct second value: the integer of a threshold.
         flags: ``does_not_fit``, ``dimension``, ``regime``.
-        range: between what it lies, where the claim gives inputs as ranges.
+        range: its lowest and highest value, where the claim gives inputs as ranges.
         answers: the case it was derived in.
     """
 
@@ -223,7 +223,7 @@ def _relation(claim: ClaimSpec) -> Derived:
 
 
 def _throughout(claim: ClaimSpec, possible: Sequence[Value], parts: RangeOutcomes | None, study: Study) -> Derived:
-    """One outcome, or that it holds in a part of the range only, and where it does not; a claim that holds nowhere is wrong."""
+    """One outcome, or that it holds in only part of the range, and where it does not; a claim that holds nowhere is wrong."""
     if len(possible) == 1:
         return Derived(possible[0], answers=study.first)
     outcomes = " or ".join(str(outcome).lower() if isinstance(outcome, bool) else str(outcome) for outcome in possible)
@@ -264,4 +264,4 @@ FORMS: dict[str, Callable[[ClaimSpec], Derived]] = {
     "catalogue": lambda claim: Derived(*catalogue_figure(claim.catalogue or "")),
     "moves": _moves,
 }
-"""How each form that ends in one value is derived; chains and unchecked claims are judged apart."""
+"""How each form that ends in one value is derived; chains and unchecked claims are judged separately."""

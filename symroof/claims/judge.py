@@ -1,4 +1,4 @@
-"""Judge a claim: derive it anew, compare it at the precision it was written with, and look for what it would need to be true."""
+"""Judge a claim: derive it independently, compare it at its written precision, and find the assumptions under which it would be true."""
 
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -36,7 +36,7 @@ def judge(claim: ClaimSpec, shared: Collection[str] = ()) -> Judgement:
     """Judge one claim; ``shared`` are the settings that are defaults of its file.
 
     A claim that cannot be derived is ``unchecked``, with the reason: nothing is guessed. Nothing is raised, whatever fails: one
-    claim never takes the others with it.
+    failing claim never affects the others.
     """
     if claim.form == "unchecked":
         return Judgement(claim, "unchecked", reason=claim.unchecked or "")
@@ -98,7 +98,7 @@ def _row(claim: ClaimSpec) -> Judgement:
 def _judged_with_needs(claim: ClaimSpec) -> Judgement:
     """The claim under the settings its text states, and where that fails or does not suffice, with its ``needs``.
 
-    A claim that fails as it stands and holds under an assumption it leaves out is conditional; that is named and quantified.
+    A claim that fails as stated and holds under an unstated assumption is conditional; the assumption is named and quantified.
     """
     try:
         own = _judged(claim)
@@ -117,7 +117,7 @@ def _judged_with_needs(claim: ClaimSpec) -> Judgement:
     flags = flags_of(own, needing)
     if needing.verdict not in HOLDS:
         return explain_failure(claim, replace(needing if own.verdict == "unchecked" else own, flags=flags), _judged)
-    stands = f"as it stands {own.derived}" if own.derived else f"as it stands it cannot be derived: {own.reason}"
+    stands = f"otherwise {own.derived}" if own.derived else f"otherwise it cannot be derived: {own.reason}"
     needs = settings_text(claim.needs)
     return replace(own, verdict="conditional", needs=(needs,), flags=flags, reason=f"holds with {needs} ({needing.derived}); {stands}")
 
@@ -165,20 +165,20 @@ def _judged_without_input(claim: ClaimSpec, name: str) -> Judgement:
     tried = [_judged(with_settings(claim, {name: point})) for point in points]
     least = tried[0]
     if all(one.verdict in HOLDS for one in tried):
-        return replace(least, reason=f"{name} is not stated, and holds for any from {points[0]:,} to {points[-1]:,}")
+        return replace(least, reason=f"{name} is not stated, and the claim holds for any from {points[0]:,} to {points[-1]:,}")
     if least.verdict in HOLDS:
         needs = f"a {name} so short that it does not matter"
         return replace(least, verdict="conditional", needs=(needs,), reason=f"{name} is not stated: {least.derived} without it")
     if len({one.derived for one in tried}) == 1:  # it does not matter at all: the claim is wrong whatever it is
         return explain_failure(with_settings(claim, {name: points[0]}), least, _judged)
-    return Judgement(claim, "unchecked", least.claimed, reason=f"needs {name}, which is not stated, and what is claimed moves with it")
+    return Judgement(claim, "unchecked", least.claimed, reason=f"needs {name}, which is not stated and changes the result")
 
 
 # ----------------------------------------------------------------------------------------------------------- formulas
 
 
 def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
-    """Equal is exact; close in numbers of the case is approximate; equal at another level of detail is conditional.
+    """Equal is exact; numerically close in the case is approximate; equal at another level of detail is conditional.
 
     Args:
         seconds: processor time for the search for slips; by default that of one claim.
@@ -222,7 +222,7 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
 
 
 ALL_ACTIVE = ("params", "active_params")
-"""What texts about dense models take for one number: a table that is only looked up multiplies nothing."""
+"""What texts about dense models treat as one number: an embedding table that is only looked up multiplies nothing."""
 
 
 def _default_case(sides: ClaimedFormula) -> str:
@@ -290,7 +290,7 @@ def _near_at(slip: str, levels: Sequence[DetailLevel], limit: Fraction | None) -
 
 
 def _shortened(comparison: str) -> str:
-    """A comparison as far as it fits beside a claim: factors between maxima are too long to be read."""
+    """A comparison cut to a length that fits next to a claim: factors between maxima are too long to be read."""
     return comparison if len(comparison) <= LONGEST_FORMULA else f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
 
 
@@ -320,7 +320,7 @@ def _by_numbers(judgement: Judgement, sides: ClaimedFormula) -> Judgement:
     """A formula of which neither algebra nor random values tell: wrong where numbers of the case do, with values for what it lacks."""
     apart = (judgement.ratio, {}) if judgement.ratio is not None else sides.trial_difference()
     if apart is None:
-        return replace(judgement, verdict="unchecked", reason="cannot be decided: algebra does not tell, and no values were met at which the two differ")
+        return replace(judgement, verdict="unchecked", reason="undecided: algebra is inconclusive, and no trial values show a difference")
     ratio, put = apart
     where = " and ".join(f"{name} = {as_written(name, Num(value))}" for name, value in put.items())
     return replace(judgement, verdict="wrong", reason=f"{float(ratio):.4g} times what is derived {f'where {where}' if where else 'here'}")

@@ -18,7 +18,7 @@ HOLDS = ("exact", "rounded", "approximate")
 ORDER = (*HOLDS, "conditional", "inconsistent", "wrong", "unchecked")
 """From best to worst; a row of values is as good as its worst."""
 SHOWN_IN = {"USD/s": "USD/hour"}
-"""Units that people write in place of the base unit."""
+"""Units shown in place of the base unit."""
 FIGURE_DIGITS = 4
 """Digits from which a figure of a data sheet claims to be that figure."""
 
@@ -77,7 +77,7 @@ def flags_of(*judgements: Judgement) -> tuple[str, ...]:
 
 
 def compared(claim: ClaimSpec, written: WrittenNumber, derived: Derived) -> Judgement:
-    """A written value compared with a derived one, or with the other that is as right."""
+    """A written value compared with a derived one, or with an equally correct alternative."""
     limit = tolerance_of(claim, written.digits)
     options = [value for value in (derived.value, derived.alternative) if value is not None]
     verdict = min((written.verdict(value, limit) for value in options), key=ORDER.index)
@@ -113,9 +113,9 @@ def tolerance_of(claim: ClaimSpec, digits: int = 0) -> Fraction | None:
 
 def _reason(written: WrittenNumber, derived: Derived, verdict: str) -> str:
     if derived.value == "in part":
-        return "holds in a part of the range only" + (f": {derived.reason}" if derived.reason else "")
+        return "holds in only part of the range" + (f": {derived.reason}" if derived.reason else "")
     if verdict == "approximate" and derived.number is not None and written.hedged(derived.number):
-        return f"as near as a hedged number of {written.digits} digit{'s' * (written.digits > 1)} has to be"
+        return f"within the tolerance of a hedged number of {written.digits} digit{'s' * (written.digits > 1)}"
     if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.margin:
         return "digits were cut off, not rounded"
     if verdict == "wrong" and derived.range is not None:

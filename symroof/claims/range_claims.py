@@ -1,4 +1,4 @@
-"""A claim that should hold throughout a range: the ends of the stretches where it does and does not are solved for, not searched."""
+"""A claim about a whole range: the subranges in which it holds are solved for, not searched."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,17 +21,17 @@ from symroof.specs.input_values import symbol_of
 
 Outcome = bool | str
 Part = tuple[Fraction, Fraction, Outcome]
-"""The ends of a stretch and the outcome in it."""
+"""The ends of a subrange and the outcome in it."""
 
 
 @dataclass(frozen=True)
 class RangeOutcomes:
-    """A range of one input cut where a claim may begin or cease to hold.
+    """A range of one input, split where the outcome of a claim may change.
 
     Attributes:
-        parts: each stretch with its ends and the outcome in it.
+        parts: each subrange with its ends and the outcome in it.
         claimed: the outcome that is claimed.
-        in_closed_form: whether every cut is known in closed form: then nothing lies between.
+        in_closed_form: whether every split is known in closed form: then no other change is possible.
     """
 
     name: str
@@ -51,12 +51,12 @@ class RangeOutcomes:
         return ", ".join(f"not for {self.name} {self._end(low, ceil(low))} to {self._end(high, floor(high))}" for low, high in ends)
 
     def _end(self, value: Fraction, whole: int) -> str:
-        """An end of a stretch: of a count the first or the last whole number in it."""
+        """An end of a subrange: of a count the first or the last whole number in it."""
         return f"{whole:,}" if self.counted else f"{float(value):.6g}"
 
 
 def range_outcomes(claim: ClaimSpec, relation: Tree) -> RangeOutcomes | None:
-    """The stretches of the one ranged input; None where several are ranged, or where nothing can be solved for."""
+    """The subranges of the one ranged input; None where several are ranged, or where nothing can be solved for."""
     if len(claim.for_all) != 1:
         return None
     name, span = next((str(name), str(span)) for name, span in claim.for_all.items())
@@ -78,7 +78,7 @@ def range_outcomes(claim: ClaimSpec, relation: Tree) -> RangeOutcomes | None:
 
 
 def _whole_ends(part: Part, relation: Tree, answers: BoundCase, name: str) -> Part:
-    """A stretch of a count from its first to its last whole number: one at which the outcome turns belongs to one side of it alone."""
+    """A subrange of a count from its first to its last whole number: one at which the outcome turns belongs to one side of it alone."""
     low, high, outcome = part
     first, last = Fraction(ceil(low)), Fraction(floor(high))
     if _outcome(relation, answers, name, first) != outcome:

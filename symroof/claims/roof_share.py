@@ -1,4 +1,4 @@
-"""A claimed latency or rate against the roof: what no server reaches, or which share of it, and which share is usual."""
+"""A claimed latency or rate against the roof: impossible, or which share of it, and which share is usual."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -34,7 +34,7 @@ def roof_share(answers: BoundCase, name: str, bound: Fraction, ratio: Fraction, 
 
     Args:
         bound: what the case gives.
-        ratio: the number that is held against it, over that.
+        ratio: the stated number over ``bound``.
         unit: of both.
 
     >>> from symroof.analysis.study import Study
@@ -58,7 +58,7 @@ def roof_share(answers: BoundCase, name: str, bound: Fraction, ratio: Fraction, 
 
 
 def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
-    """Whether a number lies between what measured efficiencies allow, where the case stands at these."""
+    """Whether a number lies between what measured efficiencies allow, where the case assumes these."""
     expected = answers.get(name)
     if expected is None or expected.low is None or expected.high is None:
         return ""
@@ -67,7 +67,7 @@ def _within(answers: BoundCase, name: str, number: Fraction, unit: str) -> str:
 
 
 def _with_reason(judgement: Judgement, words: str) -> Judgement:
-    """A judgement with something more behind its reason."""
+    """A judgement with words appended to its reason."""
     return replace(judgement, reason=f"{judgement.reason}; {words}" if judgement.reason else words)
 
 

@@ -1,4 +1,4 @@
-"""What lies behind a number that somebody states for a quantity of a case: the slips of the catalogue, its share of the roof, an efficiency."""
+"""Explanations of a number stated for a quantity of a case: the slips of the catalogue, its share of the roof, an efficiency."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ class NumberExplanation:
     """What a stated number may be.
 
     Attributes:
-        roof: its share of the roof and which is usual, of a latency or a rate at 100 % of peak; else empty.
+        roof: its share of the roof and which is usual, of a latency or a rate that assumes 100 % of peak; else empty.
         slips: errors of the catalogue that lead to it, each with the share of random errors that some slip would explain as well.
         fitted: an efficiency or an overhead that alone makes it true.
     """
@@ -45,7 +45,7 @@ class NumberExplanation:
 
 
 def explain_number(study: Study, name: str, written: WrittenNumber) -> NumberExplanation:
-    """What a number of a quantity in the first case of a study may be; nothing where the case gives it as it stands.
+    """What a number of a quantity in the first case of a study may be; nothing where the case itself gives it.
 
     >>> from symroof.claims.read.written_number import read_written
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, batch=8)

@@ -23,7 +23,7 @@ from symroof.theory.switches import expand_detail
 Judge = Callable[[ClaimSpec], Judgement]
 
 SELDOM = 0.2
-"""A simplification is put forward where at most this share of random errors of the claim's size would agree with one."""
+"""A simplification is reported where at most this share of random errors of the claim's size would agree with one."""
 SHARES = tuple(Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85))
 EFFICIENCIES = ("mfu", "mbu")
 SHARPEST = Fraction(1, 200)
@@ -61,12 +61,12 @@ def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Jud
     if simple and (first is None or simple.chance <= first.chance):
         needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
         slips = (*simple.slips, *(slip for slip in judgement.slips if slip.slip not in named))
-        return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds at {needs}; as it stands {judgement.derived}")
+        return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds at {needs}; otherwise {judgement.derived}")
     if (first is None or first.slip in LIKE_A_SHARE) and claim.form == "quantity" and not BOUND_WORD.match(judgement.claimed):
         share = round_share(claim.given, judgement.tolerance, lambda changes: judge(with_settings(claim, changes)).verdict in RIGHT)
         if share:
             needs = settings_text(share)
-            return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds with {needs}; as it stands {judgement.derived}")
+            return replace(judgement, verdict="conditional", needs=(needs,), reason=f"holds with {needs}; otherwise {judgement.derived}")
     return judgement
 
 
@@ -82,7 +82,7 @@ class SimplifiedCase:
 def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> SimplifiedCase | None:
     """The plainest simplification under which a wrong claim holds; None where its settings say how it counts, or chance would do as well.
 
-    Where one comes close, the parameters as the model's name rounds them are tried beside it.
+    Where one comes close, the rounded parameters of the model's name are tried as well.
     """
     true = judgement.value
     if true is None or true <= 0:

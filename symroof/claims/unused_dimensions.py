@@ -23,7 +23,7 @@ def check_dimensions_used(claim: ClaimSpec, shared: Collection[str] = ()) -> Non
 
     >>> claim = ClaimSpec(id="kv", quantity="kv_bytes_per_token", given={"kv_lora_rank": 512, "n_layers": 61, "n_kv_heads": 1, "head_dim": 1}, value="1 kB")
     >>> try:
-    ...     check_used(claim)
+    ...     check_dimensions_used(claim)
     ... except InputError as error:
     ...     error.problems[0].message
     'kv_lora_rank cannot be used: no model or layers with such a part are given'

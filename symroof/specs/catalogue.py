@@ -38,7 +38,7 @@ STORED_AS = {
     "fp8": "fp8", "dynamic": "fp8", "awq": "awq", "gptq": "gptq", "int4": "w4a16", "w4a16": "w4a16", "w8a8": "w8a8", "w8a16": "w8a16", "int8": "int8",
     "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4", "4bit": "nf4", "8bit": "int8", "gguf": "q4_k_m", "quantized": "",
 }  # fmt: skip
-"""Words that say how a checkpoint is stored, each with the precision that stands for it; empty where the word alone says too little."""
+"""Words that say how a checkpoint is stored, each with its precision; empty where the word alone says too little."""
 
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
 MOST_NEAR = 3
@@ -99,7 +99,7 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
 
 
 def _spellings(shipped: Mapping[str, CatalogueEntry]) -> Iterator[tuple[str, str]]:
-    """Every spelling of every entry with the name it leads to; where two are alike the later wins, and names are the last."""
+    """Every spelling of every entry with the name it leads to; of two equal ones the later wins, and names are the last."""
     for entry in shipped.values():
         if address := _address(entry):
             yield address, entry.name
@@ -215,7 +215,7 @@ def model_by_hub_name(name: str) -> NamedModel | None:
 
 
 def resolve_path(name: str, base: Path | None) -> str | Path:
-    """Where a path leads that a file names: beside that file, or else from the working directory."""
+    """A path named in a file, resolved from that file's folder, or else from the working directory."""
     beside = base / name if base else None
     return beside if beside and os.path.isfile(beside) else name
 
@@ -270,7 +270,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
     shown, what, shipped = name[:80], SINGULAR[kind], entries(kind)
     if matches:
         return Problem(
-            shown, "is the name of several parts", hint=f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else f"`symroof list {kind}`"
+            shown, "matches several devices", hint=f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else f"`symroof list {kind}`"
         )
     if kind == "models" and "/" in name:
         return Problem(shown, "no such model in the catalogue, nor a path here", hint=hint_for_hub_name(name))

@@ -41,7 +41,7 @@ CHECKPOINTS: dict[str, dict[str, Any]] = {
     "nvfp4": {"quant_method": "modelopt", "quant_algo": "NVFP4", "exclude_modules": ["lm_head"]},
     "nf4": {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"},
 }
-"""Precision -> ``quantization_config`` of the checkpoints it stands for."""
+"""Precision -> ``quantization_config`` of the checkpoints it describes."""
 
 MEANINGS = {
     "awq": "4 bits, a 16-bit scale and a 4-bit zero point for 128 weights; 16-bit arithmetic",

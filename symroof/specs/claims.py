@@ -30,7 +30,7 @@ MOST_CLAIMS = 2000
 
 def _one_value(value: object) -> object:
     if isinstance(value, (dict, list)):
-        raise ValueError("is one value: a text, a number, true or false; a row of a table stands under values")
+        raise ValueError("must be one value: text, a number, true or false; use values for a row of a table")
     return value
 
 
@@ -110,7 +110,7 @@ class ClaimSpec(Spec):
             raise Faults([((), message)])
         stated = self.value is not None or bool(self.values) or bool(self.formula) or forms[0] in ("steps", "unchecked")
         if not stated:
-            raise Faults([((), "states nothing: give value, values or formula")])
+            raise Faults([((), "states no value: give value, values or formula")])
         if forms[0] == "compare" and len(self.between) != 2:
             raise Faults([(("between",), "needs the two cases that are compared")])
         if forms[0] == "moves" and not self.with_:

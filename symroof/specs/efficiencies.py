@@ -39,7 +39,7 @@ def tile_share(peak: Fraction, width: Fraction, bandwidth: Fraction) -> Fraction
 
 
 def link_group(devices: Fraction | int | None) -> str:
-    """What stands in the place of a family for the latency of links: ``pair`` of devices, or a larger ``group``; so where the number is not known."""
+    """What replaces the family for the latency of links: ``pair`` of devices, or a larger ``group``; so where the number is not known."""
     return "pair" if devices is not None and devices <= 2 else "group"
 
 

@@ -65,7 +65,7 @@ class ValueRange:
 
     @property
     def middle(self) -> Fraction:
-        """Where the value stands: as evidence expects it, or halfway."""
+        """The expected value by evidence, or the midpoint."""
         return (self.low + self.high) / 2 if self.expected is None else self.expected
 
 
@@ -131,7 +131,7 @@ def _positive(read: Quantity) -> Quantity:
 
 
 def parse_range(text: str, unit: str, written_in: str | None = None, bare: bool = False) -> ValueRange:
-    """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit, which may stand once, ``1..2 ms``.
+    """``0.5..0.7`` or ``1 ms..2 ms``: both ends in the field's unit, which may be given once, ``1..2 ms``.
 
     Raises:
         ValueError: an end that is not a quantity, or ends in the wrong order.
@@ -220,7 +220,7 @@ def _is_branch(part: str) -> bool:
 
 
 def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) -> tuple[str, str]:
-    """pydantic's error in our words, with a hint."""
+    """pydantic's error in plain words, with a hint."""
     key = str(location[-1]) if location else ""
     match item["type"]:
         case "extra_forbidden":
@@ -249,12 +249,14 @@ def _explain(item: Any, kind: type[BaseModel], location: tuple[str | int, ...]) 
 
 
 def _fields(kind: type[BaseModel], location: tuple[str | int, ...]) -> list[str]:
-    """The keys allowed at a place, for the hint; where several kinds of block may stand, those of all."""
+    """The keys allowed at a place, for the hint; where several kinds of block are allowed, those of all."""
     current: list[type[BaseModel]] = [kind]
     for part in location:
         if not isinstance(part, int):
             fields = [model.model_fields[part] for model in current if part in model.model_fields]
-            current = [model for field in fields for model in _models_in(field.annotation)] if fields else current  # a name of one's own has those of its kind
+            current = (
+                [model for field in fields for model in _models_in(field.annotation)] if fields else current
+            )  # a user-defined name has the fields of its kind
     return list(dict.fromkeys(name for model in current for name in model.model_fields))
 
 

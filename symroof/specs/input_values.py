@@ -101,7 +101,7 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     if not negative and (low < 0 or (low == 0 and not from_zero)):
         raise ValueError(f"must be {'0 or more' if from_zero else 'positive'}" + ("; leave it out for a prompt alone" if symbol.name == "output" else ""))
     if symbol.most == "1" and high > 1:
-        raise ValueError("is a share: it lies between 0 and 1 (or write 62 %)")
+        raise ValueError("must be between 0 and 1 (for example 0.62 or 62 %)")
     if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):
         raise ValueError(f"counts {symbol.spoken_unit or 'thing'}s: write a whole number")
     return value
@@ -128,7 +128,7 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
 
 
 def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
-    """A formula of a symbol's dimension; ``parts`` are formulas under names of their own, which stand for them.
+    """A formula of a symbol's dimension; ``parts`` are named formulas, which are substituted.
 
     Raises:
         ValueError: it cannot be read, an unknown name, another dimension.

@@ -1,4 +1,4 @@
-"""The order in which a model's kinds of layer stand: a pattern of labels that repeats and may be cut off where the layers end."""
+"""The order of a model's kinds of layer: a pattern of labels that repeats and may be cut off where the layers end."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

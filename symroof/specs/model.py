@@ -89,7 +89,7 @@ class ModelSpec(Spec):
     @model_validator(mode="after")
     def _complete(self) -> ModelSpec:
         if self.layers and not (self.d_model and self.vocab_size):
-            raise ValueError("layers need d_model and vocab_size beside them")
+            raise ValueError("layers also need d_model and vocab_size")
         if not self.layers and not self.params:
             raise ValueError("give layers (with d_model and vocab_size), or params alone")
         labels = [kind.label for kind in self.layers if kind.label]

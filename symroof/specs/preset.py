@@ -84,7 +84,7 @@ def _of_kind(quantity: Quantity, value: dict[str, Any], parts: _Parts, kind: str
 
 
 def _for_kind(texts: Mapping[str, Any], kind: str) -> str:
-    """The text for a kind of model; a latent cache stands in models with experts, so their text holds where it has none of its own."""
+    """The text for a kind of model; models with a latent cache have experts, so their text holds where it has none of its own."""
     chosen = [*dict.fromkeys((kind, "experts"))] if kind == "latent" else [kind]
     return str(next((texts[name] for name in (*chosen, "formula") if name in texts), ""))
 
@@ -99,7 +99,7 @@ class _Parts:
         return any(kind in texts for texts in self.texts.values())
 
     def of(self, kind: str) -> dict[str, Tree]:
-        """The formula of each part for a kind of model, the parts before it put in."""
+        """The formula of each part for a kind of model, with the parts before it substituted."""
         made: dict[str, Tree] = {}
         for name, texts in self.texts.items():
             try:

@@ -126,7 +126,7 @@ def loads(text: str, file: str = "<text>", noted: list[Problem] | None = None) -
     except yaml.reader.ReaderError as error:
         before, found, _ = text.partition(chr(error.character))
         rows = f"{before}.".splitlines() if found else ["."]
-        raise reader.stop(f"not valid YAML: the character U+{error.character:04X} may not stand in it", len(rows), len(rows[-1])) from None
+        raise reader.stop(f"not valid YAML: the character U+{error.character:04X} is not allowed", len(rows), len(rows[-1])) from None
     except (yaml.YAMLError, ValueError) as error:
         raise reader.stop(f"not valid YAML: {str(error).splitlines()[0]}", 1, 1) from None
     if reader.problems and noted is None:

@@ -64,7 +64,7 @@ class Targets(Spec):
 
 
 class StudySpec(Spec):
-    """One design review: a model, hardware (the first is the baseline), a workload, targets; or a theory of one's own with values."""
+    """One design review: a model, hardware (the first is the baseline), a workload, targets; or a user-defined theory with values."""
 
     model_config = ConfigDict(json_schema_extra={"anyOf": [{"required": ["model", "hardware", "workload"]}, {"required": ["theory"]}]})
 

@@ -50,7 +50,7 @@ def _group(*groups: str, extra: tuple[str, ...] = ()) -> Any:
 
 
 class _NamesSchema:
-    """The JSON Schema of a field that maps known names, worked out when it is asked for: meanings of quantities are no matter of reading."""
+    """The JSON Schema of a field that maps known names, computed on demand: reading a file needs no meanings of quantities."""
 
     def __init__(self, known: list[str]) -> None:
         self.known = known
@@ -84,7 +84,7 @@ def own_formulas(specs: dict[str, FormulaSpec], known: Declarations) -> Declarat
 
 
 def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Declarations:
-    """The thresholds that a study declares beside those that it names; what reads them is loaded for the first."""
+    """The thresholds that a study declares in addition to those that it names; what reads them is loaded for the first."""
     if not (specs := _own(named)):
         return NONE
     from symroof.specs.declared_names import declared_thresholds
@@ -137,7 +137,7 @@ def weight_precisions(value: object) -> tuple[str, ...]:
     """
     texts = precision_names(value)
     if "weights" in texts:
-        raise ValueError("'weights' stands for the precision of the weights; write that of the weights by its name, such as fp8")
+        raise ValueError("'weights' means the precision of the weights; name a precision, such as fp8")
     return texts
 
 

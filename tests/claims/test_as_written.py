@@ -73,7 +73,7 @@ def test_right_text_holds_and_its_number_is_the_one_claimed(sentence):
 def test_a_claim_takes_no_number_of_the_claim_before_it():
     text = "46.7B parameters, <!-- symroof: params model=mixtral-8x7b --> of which 12.7B are active. <!-- symroof: active_params model=mixtral-8x7b -->"
     assert [(claim.claimed, claim.verdict) for claim in claims(text)] == [("46.7B parameters", "rounded"), ("12.7B", "rounded")]
-    with pytest.raises(InputError, match="between the annotation before and this one"):
+    with pytest.raises(InputError, match="between the previous annotation and this one"):
         claims(f"1.34 GB <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> is all there is. <!-- symroof: weight_bytes {L70} -->")
     row = f"| 1.34 GB | 141 GB | <!-- symroof: weight_bytes {L70} --> <!-- symroof: kv_cache_bytes {L70} prompt=4096 --> |"
     assert [claim.claimed for claim in claims(f"| a | b | c |\n|---|---|---|\n{row}\n")] == ["141 GB", "1.34 GB"]

@@ -153,7 +153,7 @@ def test_a_formula_and_a_value_of_one_claim_are_both_judged(formula, value, verd
 
 
 def test_a_list_is_no_value_and_a_prompt_of_zero_no_empty_cell():
-    with pytest.raises(InputError, match=r"2:26: claims\[0\].value: is one value"):
+    with pytest.raises(InputError, match=r"2:26: claims\[0\].value: must be one value"):
         check_text("claims:\n- {id: a, quantity: itl, value: [30 ms]}\n", "c.yaml")
     unread = ClaimSpec(id="a", quantity="itl", given={"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}, value=".nan")
     assert judge(unread).verdict == "unchecked" and "cannot be read" in judge(unread).reason

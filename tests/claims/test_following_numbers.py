@@ -37,7 +37,7 @@ def test_a_latency_of_a_file_is_named_by_its_line():
 
 
 def test_a_rate_holds_under_the_condition_of_its_latency():
-    conditional = replace(LATENCY, verdict="conditional", needs=("half",), reason="holds at half; as it stands 14 ms")
+    conditional = replace(LATENCY, verdict="conditional", needs=("half",), reason="holds at half; otherwise 14 ms")
     settled = with_derived_rates([conditional, rate()])[1]
     assert (settled.verdict, settled.needs) == ("conditional", ("half",))
     assert settled.reason == "follows from 7 ms in a, which holds at half"

@@ -41,7 +41,7 @@ def judged(**fields):
         (ROW | {"values": {"value": ["1.34 GB"], "batch": [1, 2]}}, "unchecked", LENGTHS),
         (ROW | {"values": {"value": []}}, "unchecked", LENGTHS),
         (ROW | {"values": {"batch": [1]}}, "unchecked", LENGTHS),
-        ({"quantity": "itl", "given": {"model": "llama-3-8b", "hardware": "h100-sxm"}, "value": "4.79 ms"}, "unchecked", "needs prompt, which is not stated, and what is claimed moves with it"),
+        ({"quantity": "itl", "given": {"model": "llama-3-8b", "hardware": "h100-sxm"}, "value": "4.79 ms"}, "unchecked", "needs prompt, which is not stated and changes the result"),
         ({"quantity": "itl", "given": CASE, "value": "soon"}, "wrong", ""),
         ({"quantity": "itl", "given": CASE, "value": "5 GB"}, "wrong", "the claimed value is byte, but the quantity is s"),
         ({"quantity": "n_experts", "given": M70, "value": "8"}, "unchecked", "has no value here: needs n_experts"),
@@ -75,8 +75,8 @@ def test_a_claim_throughout_a_range_that_holds_in_a_part_of_it():
     """Either answer holds in a part, and the other's begins at the next whole number: where the batch no longer fits."""
     yes, no = (judged(relation="fits", given=CASE, for_all={"batch": "1..1000"}, value=value) for value in (True, False))
     first = int(yes.reason.partition("not for batch ")[2].partition(" ")[0])
-    assert yes.reason == f"holds in a part of the range only: not for batch {first} to 1,000"
-    assert no.reason == f"holds in a part of the range only: not for batch 1 to {first - 1}"
+    assert yes.reason == f"holds in only part of the range: not for batch {first} to 1,000"
+    assert no.reason == f"holds in only part of the range: not for batch 1 to {first - 1}"
     assert (yes.verdict, no.verdict) == ("conditional", "conditional")
     assert [bool(Study(**CASE, batch=batch).exact("fits")) for batch in (first - 1, first)] == [True, False]
 
@@ -88,7 +88,7 @@ def test_what_a_claim_needs():
     needs = {"mfu": 0.5}
     there = judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * half):.2f} ms")
     assert (there.verdict, there.needs) == ("conditional", ("mfu 0.5",))
-    assert there.reason == f"holds with mfu 0.5 ({there.reason.partition('(')[2].partition(')')[0]}); as it stands {there.derived}"
+    assert there.reason == f"holds with mfu 0.5 ({there.reason.partition('(')[2].partition(')')[0]}); otherwise {there.derived}"
     assert judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1000 * peak):.2f} ms").verdict == "rounded"
     assert judged(quantity="ttft", given=CASE, needs=needs, value=f"{float(1300 * half):.2f} ms").verdict == "wrong"
 

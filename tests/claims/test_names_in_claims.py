@@ -11,7 +11,7 @@ from symroof.specs.claims import ClaimSpec
 
 ITL = {"quantity": "itl", "value": "1"}
 NO_NAME, ONE_NAME, MEANT = "no such quantity or input", "expected one name", "did you mean '{}'?".format
-SHARE = "is a share: it lies between 0 and 1 (or write 62 %)"
+SHARE = "must be between 0 and 1 (for example 0.62 or 62 %)"
 
 FAULTY = [
     ({"quantity": "kv_cache_byts", "value": "1"}, ("quantity",), f"kv_cache_byts: {NO_NAME}", MEANT("kv_cache_bytes")),
@@ -97,7 +97,7 @@ def test_a_claim_in_conflict_with_itself_or_with_none():
 def test_a_file_of_a_kind_that_holds_no_claims(file, message):
     problem = not_a_claim_file(file)
     assert (problem.message, problem.hint.partition(";")[0]) == (
-        message, "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml)",
+        message, "claims are written in Markdown notes (.md), LaTeX source (.tex), or claim files (.yaml)",
     )  # fmt: skip
 
 

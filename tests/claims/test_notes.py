@@ -85,7 +85,7 @@ def test_value_says_which_number_is_meant():
 def test_a_value_the_sentence_does_not_hold_is_stale():
     ((line, column, said),) = refused("It takes 1.35 GB. " + KV.replace("kv=fp16", "value='1.34 GB'"))
     assert (line, column) == (1, 78)
-    assert "'1.34 GB' does not stand before this annotation" in said
+    assert "'1.34 GB' does not appear before this annotation" in said
     assert "1.35 GB" in said
 
 
@@ -244,7 +244,7 @@ FAULTS = {
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=-1 -->": (1, 53, "positive"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 prompt=2 -->": (1, 62, "set twice"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt= -->": (1, 53, "no value"),
-    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "a quote that does not end"),
+    "1 GB <!-- symroof: kv_cache_bytes model='llama-3-70b prompt=1 -->": (1, 41, "an unterminated quote"),
     "1 GB <!-- symroof: kv_cache_bytes of llama -->": (1, 35, "'of' is not NAME=VALUE"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 assume.atention=full -->": (1, 62, "did you mean 'attention'"),
     "1 GB <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=1 mem_bandwidth='3 TB' -->": (1, 62, "byte/s is needed"),
@@ -255,7 +255,7 @@ FAULTS = {
     "1 GB <!-- symroof: expression='__import__(1)' -->": (1, 20, ""),
     "1 GB <!-- symroof: kv_cache_bytes itl=2 values=3 model=llama-3-70b -->": (1, 41, "claim file"),
     "1 GB <!-- symroof: model=llama-3-70b -->": (1, 11, "needs one of quantity"),
-    "up <!-- symroof: moves=itl with=batch model=llama-3-70b -->": (1, 9, "states nothing"),
+    "up <!-- symroof: moves=itl with=batch model=llama-3-70b -->": (1, 9, "states no value"),
     "1 GB <!-- symroof: weight_bytes model=llama-3-70b conflicts_with=L9 -->": (1, 51, "no claim"),
     "no number <!-- symroof: weight_bytes model=llama-3-70b -->": (1, 16, "no number in byte"),
     "5 ms\n\n<!-- symroof: weight_bytes model=llama-3-70b -->": (3, 6, "no number in byte"),

@@ -119,12 +119,12 @@ def test_the_number_that_a_claim_is_about(data, prose, value):
 @pytest.mark.parametrize(
     ("data", "prose", "fault"),
     [
-        ({"quantity": "itl"}, "nothing", ("no number in s stands before this annotation, in its paragraph or cell", "name the one it is about: value='25 ms'")),
-        ({"quantity": "kv_cache_bytes"}, "5 ms", ("no number in byte stands before this annotation, in its paragraph or cell", "name the one it is about: value='1.34 GB'")),
-        ({"quantity": "batch"}, "3 GB", ("no number in request stands before this annotation, in its paragraph or cell", "name the one it is about: value='12 request'")),
-        ({"compare": "itl"}, "3 GB", ("no plain number stands before this annotation, in its paragraph or cell", "name the one it is about: value='12'")),
-        ({"quantity": "itl", "value": "7 ms"}, "takes 5 ms or 6 ms", ("value '7 ms' does not stand before this annotation", "there are: 5 ms, 6 ms")),
-        ({"quantity": "itl", "value": "9 ms"}, ", ".join(f"{n} ms" for n in range(1, 8)), ("value '9 ms' does not stand before this annotation", "there are: 3 ms, 4 ms, 5 ms, 6 ms, 7 ms")),
+        ({"quantity": "itl"}, "nothing", ("no number in s found before this annotation, in its paragraph or cell", "name the one it is about: value='25 ms'")),
+        ({"quantity": "kv_cache_bytes"}, "5 ms", ("no number in byte found before this annotation, in its paragraph or cell", "name the one it is about: value='1.34 GB'")),
+        ({"quantity": "batch"}, "3 GB", ("no number in request found before this annotation, in its paragraph or cell", "name the one it is about: value='12 request'")),
+        ({"compare": "itl"}, "3 GB", ("no plain number found before this annotation, in its paragraph or cell", "name the one it is about: value='12'")),
+        ({"quantity": "itl", "value": "7 ms"}, "takes 5 ms or 6 ms", ("value '7 ms' does not appear before this annotation", "there are: 5 ms, 6 ms")),
+        ({"quantity": "itl", "value": "9 ms"}, ", ".join(f"{n} ms" for n in range(1, 8)), ("value '9 ms' does not appear before this annotation", "there are: 3 ms, 4 ms, 5 ms, 6 ms, 7 ms")),
     ],
 )  # fmt: skip
 def test_a_number_that_is_not_there(data, prose, fault):
@@ -142,7 +142,7 @@ def test_a_claim_takes_no_number_before_the_annotation_before_it():
     assert claimed_number({"quantity": "itl"}, prose, previous_end=4).value == "6 ms"
     assert (
         claimed_number({"quantity": "itl"}, prose, previous_end=prose.index(" and")).fault[0]
-        == "no number in s stands between the annotation before and this one"
+        == "no number in s found between the previous annotation and this one"
     )
     assert claimed_number({"quantity": "itl"}, "5 ms  ", previous_end=5).value == "5 ms"  # nothing between
     assert claimed_number({"quantity": "itl"}, prose, taken_starts={prose.index("6")}).value == "5 ms"

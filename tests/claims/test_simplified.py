@@ -41,7 +41,7 @@ def test_the_plainest_comes_first():
 def test_what_is_right_at_a_simplification_names_it(quantity, prompt, value, needs):
     found = judged(value, quantity, prompt=prompt)
     assert (found.verdict, found.needs) == ("conditional", (needs,))
-    assert found.reason == f"holds at {needs}; as it stands {found.derived}"
+    assert found.reason == f"holds at {needs}; otherwise {found.derived}"
 
 
 def test_a_threshold_and_a_ratio_are_counted_too():

@@ -242,9 +242,9 @@ SPACES = "a value with spaces needs quotes: target.itl='50 ms'"
         ("itl values=3", (4, "a row of values belongs in a claim file", "`symroof init claims` writes a starter")),
         ("itl between='batch=3 | foo=4'", (23, "unknown name 'foo'", "did you mean 'for'?")),
         ("itl between='itl | batch=4'", (13, "quantity does not belong in a case of between", "write between='hardware=h100-sxm | hardware=h200'")),
-        ("itl value='a b", (10, "a quote that does not end, or with something right behind it", "write NAME='a value with spaces'")),
+        ("itl value='a b", (10, "an unterminated quote, or one followed directly by text", "write NAME='a value with spaces'")),
         ("itl value=“3 GB” x", (17, "'x' is not NAME=VALUE", SPACES)),
-        ("a=b=c", (0, "'a=b=c' is not NAME=VALUE", "a value with spaces or an equals sign needs quotes")),
+        ("a=b=c", (0, "'a=b=c' is not NAME=VALUE", "quote a value with spaces or an equals sign")),
         ("itl my_name=3", (4, "unknown name 'my_name'", "did you mean 'm_params'?")),
     ],
 )

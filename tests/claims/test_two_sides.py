@@ -68,7 +68,7 @@ def test_a_side_that_is_none(text, hint):
     ("a", "b", "quantity", "message"),
     [
         ("14 ms", "15 ms", "itl", "14 ms: and the other side are both numbers"),
-        ("itl = 14 ms", None, "ttft", "itl = 14 ms: is a number of itl, and ttft is asked for"),
+        ("itl = 14 ms", None, "ttft", "itl = 14 ms: is a number of itl, but ttft was requested"),
         ("14 GB", None, "itl", "14 GB: itl: is byte, but the quantity is s"),
         ("itl = soon", None, "itl", "'soon' is not a number"),
         ("genz", "symroof", "itl", "a preset counts a study, and there is none"),

@@ -36,7 +36,7 @@ IN_FILE = {
     "unknown switch": ({"assume": "{atention: full}"}, "5:10", ["atention", "did you mean 'attention'"]),
     "unknown value of a switch": ({"assume": "{attention: casual}"}, "5:10", ["casual", "did you mean 'causal'"]),
     "unknown precision": ({"precision": "{weights: fp17}"}, "5:13", ["fp17"]),
-    "weights as wide as the weights": ({"precision": "{weights: weights}"}, "5:13", ["'weights' stands", "such as fp8"]),
+    "weights as wide as the weights": ({"precision": "{weights: weights}"}, "5:13", ["'weights' means", "such as fp8"]),
     "unknown threshold": ({"thresholds": "[batch_to_rigde]"}, "5:1", ["batch_to_rigde", "did you mean 'batch_to_ridge'"]),
     "negative count": ({"workload": "{prompt: 1024, batch: -1}"}, "4:26", ["workload.batch", "positive"]),
     "zero count": ({"workload": "{prompt: 1024, batch: 0}"}, "4:26", ["workload.batch", "positive"]),
@@ -183,7 +183,7 @@ ON_LINE = {
     "deep formula": ([*LINE, "--set", f"itl={'(' * 500}1{')' * 500}"], ["itl"]),
     "itself": ([*LINE, "--prompt", "100", "--set", "itl=2*itl"], ["itl"]),
     "an efficiency without its value": (["--set", "mfu=w"], ["mfu", "needs window"]),
-    "weights as wide as the weights": (["--weights", "weights"], ["'weights' stands", "such as fp8"]),
+    "weights as wide as the weights": (["--weights", "weights"], ["'weights' means", "such as fp8"]),
     "a circle": ([*LINE, "--prompt", "100", "--set", "itl=tpot", "--set", "tpot=itl"], ["itl"]),
 }
 

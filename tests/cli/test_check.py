@@ -205,6 +205,6 @@ def test_a_correction_leaves_what_another_claim_holds_and_lists_what_rests_on_it
     )
     outcome = call("check", note(text), "--fix")
     assert "line 1: 282 GB is now 141 GB; look at 325 GB in line 1, 282 GB in line 1" in outcome.err
-    assert "line 3: 46.7B parameters stays: another claim holds it right" in outcome.err
+    assert "line 3: 46.7B parameters stays: another claim confirms it" in outcome.err
     fixed = next(tmp_path.glob("*.fixed.md")).read_text(encoding="utf-8")
     assert fixed == text.replace("It needs 282", "It needs 141")

@@ -235,7 +235,7 @@ def test_python_compares_studies_presets_and_numbers():
         (("genz", "llm-viewer"), "a preset counts a study, and there is none"),
         ((CHAT, "genzz"), "did you mean 'genz'"),
         ((CHAT, "5 GB"), "is byte, but the quantity is s"),
-        (("ttft = 5 s", CHAT), "is a number of ttft, and itl is asked for"),
+        (("ttft = 5 s", CHAT), "is a number of ttft, but itl was requested"),
         (("5 s", "6 s"), "are both numbers"),
         ((CHAT, "genz", "it1"), "no such quantity"),
         ((CHAT, "genz", "fits"), "is not a number"),

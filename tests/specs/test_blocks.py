@@ -126,8 +126,8 @@ def model(*layers, **fields):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"d_model": None}, "layers need d_model and vocab_size beside them"),
-        ({"vocab_size": None}, "layers need d_model and vocab_size beside them"),
+        ({"d_model": None}, "layers also need d_model and vocab_size"),
+        ({"vocab_size": None}, "layers also need d_model and vocab_size"),
         ({"layers": []}, "give layers"),
         ({"layers": [{"count": 1, "label": "a", "attention": GROUPED, "ffn": DENSE}] * 2}, "two kinds of layer have the same label"),
     ],

@@ -329,7 +329,7 @@ CASE = {"model": "llama-3-8b", "hardware": "l4", "workload": {"prompt": 1}}
         ({"workload": 3}, "expected keys and values"),
         ({"efficiency": "measurd"}, "must be one of peak, measured; did you mean 'measured'"),
         ({"efficiency": {"from": "x", "engine": "vlm"}}, "from: must be one of peak, measured; .*engine: no such engine 'vlm'"),
-        ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: is a share"),
+        ({"efficiency": {"engine": "vllm", "mfu": 2}}, "mfu: must be between 0 and 1"),
         ({"efficiency": {"mfv": 0.5}}, "unknown key; did you mean 'mfu'"),
         ({"assume": 3}, "expected switches and values"),
         ({"precision": {"weights": ["fp8", "fp17"]}}, "unknown precision 'fp17'"),
@@ -373,7 +373,7 @@ def test_an_example_of_a_schema_is_the_one_that_errors_show():
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"quantity": "itl"}, "states nothing"),
+        ({"quantity": "itl"}, "states no value"),
         ({"quantity": "itl", "value": 0}, ""),
         ({"quantity": "itl", "values": {"1": "2 s"}}, ""),
         ({"quantity": "itl", "formula": "2*batch"}, ""),

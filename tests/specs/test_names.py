@@ -153,4 +153,4 @@ def test_parts_that_are_several_or_none(name, candidates):
         catalogue.find("hardware", name)
     problem = caught.value.problems[0]
     assert candidates is None or set(problem.hint.removeprefix("write one of ").split(", ")) == candidates
-    assert ("several parts" in problem.message) is (candidates is not None)
+    assert ("several devices" in problem.message) is (candidates is not None)

@@ -246,7 +246,7 @@ FAULTS = [
     (StudySpec, "prompt: 4096", "promt: 4096", 3, 12, "unknown key", "prompt"),
     (StudySpec, "workload", "worklod", 3, 1, "unknown key", "workload"),
     (StudySpec, "mfu: 0.5..0.7", "mfu: 0.7..0.5", 4, 14, "backwards", ""),
-    (StudySpec, "mfu: 0.5..0.7", "mfu: 1.5", 4, 14, "share", ""),
+    (StudySpec, "mfu: 0.5..0.7", "mfu: 1.5", 4, 14, "between 0 and 1", ""),
     (StudySpec, "mfu: 0.5..0.7", "mfu: 50 ms", 4, 14, "plain number", ""),
     (StudySpec, "prompt: 4096", "prompt: 0", 3, 12, "positive", ""),
     (StudySpec, "prompt: 4096", "prompt: 10.5", 3, 12, "whole number", ""),
@@ -378,7 +378,7 @@ def test_a_range_of_one_value_is_that_value():
 @pytest.mark.parametrize(("name", "text"), [("batch", "0..0"), ("batch", "1.5..1.5"), ("batch", "-1..-1"), ("mfu", "3..3"), ("mem_bandwidth", "0..0 GB/s")])
 def test_a_range_of_one_value_is_refused_where_that_value_is(name, text):
     one = text.partition("..")[2]
-    with pytest.raises(ValueError, match="must be positive|whole number|lies between 0 and 1") as alone:
+    with pytest.raises(ValueError, match="must be positive|whole number|must be between 0 and 1") as alone:
         setting(name, one)
     with pytest.raises(ValueError, match=re.escape(str(alone.value))):
         setting(name, text)

@@ -157,5 +157,5 @@ def _unreadable(text: str, place: int) -> tuple[int, str, str]:
     rest = text[place:]
     quote = next((i for i, c in enumerate(rest) if c in QUOTES), None)
     if quote is not None and not re.search(r"\s", rest[:quote].partition("=")[2]):
-        return place + quote, "a quote that does not end, or with something right behind it", "write NAME='a value with spaces'"
-    return place, f"{rest.split()[0][:40]!r} is not NAME=VALUE", "a value with spaces or an equals sign needs quotes"
+        return place + quote, "an unterminated quote, or one followed directly by text", "write NAME='a value with spaces'"
+    return place, f"{rest.split()[0][:40]!r} is not NAME=VALUE", "quote a value with spaces or an equals sign"

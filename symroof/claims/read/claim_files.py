@@ -1,6 +1,6 @@
-"""Files of claims read: a fault of one claim is reported at its place and sets that claim aside; the others are read on.
+"""Files of claims read: a fault is reported at its place and skips that claim; the others are still read.
 
-A claim set aside stays in its place as one that is not checked, so that nothing is lost and nothing is judged by halves.
+A skipped claim stays in its place as an unchecked one, so that nothing is lost and no claim is judged on partial data.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from symroof.specs.fields import build
 from symroof.specs.strict_yaml import Document, loads
 
 CLAIM_FILES = (".yaml", ".yml", ".json", "")
-FILE_HINT = "claims stand in Markdown notes (.md), in LaTeX source (.tex), or in claim files (.yaml); `symroof init claims` writes one"
+FILE_HINT = "claims are written in Markdown notes (.md), LaTeX source (.tex), or claim files (.yaml); `symroof init claims` writes one"
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 
@@ -53,7 +53,7 @@ def read_claims(text: str, file: str) -> ClaimFile:
 
 
 def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> ClaimFile:
-    """The same with claims that cannot be read set aside; ``declared`` maps names of a study's own to the file that declares them.
+    """The same, but claims that cannot be read are skipped; ``declared`` maps names that a study declares to the file that declares them.
 
     Raises:
         InputError: a fault of the file as a whole.
@@ -75,7 +75,7 @@ def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = Ma
 
 
 def not_a_claim_file(file: str) -> Problem:
-    """The problem of a file of a kind that no claims stand in: a PDF, a notebook, a page."""
+    """The problem of a file type that cannot hold claims: a PDF, a notebook, a web page."""
     suffix = Path(file).suffix
     return Problem(file, f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims", hint=FILE_HINT)
 
@@ -136,7 +136,7 @@ def _claims_of(problems: Iterable[Problem], every: Sequence[Problem]) -> set[int
 
 
 def _without(document: Document, aside: set[int], problems: Iterable[Problem]) -> Document:
-    """The document with some of its claims set aside."""
+    """The document with some of its claims skipped."""
     if not aside:
         return document
     taken = {claim.get("id") for i, claim in enumerate(document.data["claims"]) if isinstance(claim, dict) and i not in aside}

@@ -60,7 +60,7 @@ class ClaimedNumber:
     """The number or label that a claim states.
 
     Attributes:
-        figure: the number, where it stands in the prose; None where there is none.
+        figure: the number, with its place in the prose; None where there is none.
         value: the value as a claim file would write it; None where it stays as it is.
         denominator_words: what the number is of, by the words around it.
         fault: why it cannot be determined, and a hint.
@@ -78,9 +78,9 @@ def claimed_number(
     """The number a claim of a note states, from its own data and the prose before it.
 
     Args:
-        previous_end: where in the prose the annotation before it ended: a claim takes no number that stands before that, unless nothing
+        previous_end: where in the prose the annotation before it ended: a claim takes no number before that, unless nothing
             but a comment or a cell is between.
-        taken_starts: where in the prose the numbers begin that other annotations are about.
+        taken_starts: starts of the numbers that other annotations are about.
         complete: gives a number of a table what the head of its column says of it.
 
     >>> claimed_number({"quantity": "kv_cache_bytes"}, "It takes 1.34 GB in 5 ms").value
@@ -101,8 +101,8 @@ def claimed_number(
     figure = (own[-1] if own else None) if unit == ANY else _fitting(own, unit, prose)
     if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
-        where = "between the annotation before and this one" if previous_end else "before this annotation, in its paragraph or cell"
-        return ClaimedNumber(fault=(f"{missing} stands {where}", f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'"))
+        where = "between the previous annotation and this one" if previous_end else "before this annotation, in its paragraph or cell"
+        return ClaimedNumber(fault=(f"{missing} found {where}", f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'"))
     return _claimed(figure, figure.written) if figure else ClaimedNumber(value="?")
 
 
@@ -136,7 +136,7 @@ def _referred(value: str, before: list[Figure], unit: str | None) -> ClaimedNumb
     if figure is not None:
         return _claimed(figure, value if own[-1].qualifier or own[-1].range_end else figure.written)
     if own and unit not in (None, ANY) and (fitting := [other.text for other in before if other.fit(unit or "") < 2]):
-        return ClaimedNumber(fault=(f"value {value[:40]!r} does not stand before this annotation", f"there are: {', '.join(fitting[-SHOWN:])}"))
+        return ClaimedNumber(fault=(f"value {value[:40]!r} does not appear before this annotation", f"there are: {', '.join(fitting[-SHOWN:])}"))
     return ClaimedNumber()
 
 

@@ -1,4 +1,4 @@
-r"""LaTeX source as far as annotations need it: ``% symroof: …`` comments, and what text each stands behind.
+r"""LaTeX source as far as annotations need it: ``% symroof: …`` comments, and the text before each.
 
 A passage is the text of one paragraph, item or cell up to the comment; listings and verbatim text are not read. What is not prose
 (other comments, labels, references, environments) is blanked, not cut, so that numbers stay in their places.

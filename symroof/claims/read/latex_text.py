@@ -1,4 +1,4 @@
-r"""LaTeX in prose, as the plain text it stands for, every character that stays in its place.
+r"""LaTeX in prose, as plain text, every remaining character in its original place.
 
 Markup is blanked, not cut, so that a number of the plain text lies at the same place of the file. Only the commands that
 numbers and units are set with are known; anything else stays as it is.
@@ -71,7 +71,7 @@ def without_latex(text: str) -> str:
 
 
 def _inside(match: re.Match[str]) -> str:
-    """The text in the braces of a match, where it stands."""
+    """The text in the braces of a match, in its original place."""
     characters = [" "] * len(match[0])
     for group in range(1, (match.lastindex or 0) + 1):
         low, high = (place - match.start() for place in match.span(group))
@@ -80,7 +80,7 @@ def _inside(match: re.Match[str]) -> str:
 
 
 def _over(match: re.Match[str]) -> str:
-    """One over the other, each that is more than a factor in brackets; as it stands where there is no room for them."""
+    """One over the other, each that is more than a factor in brackets; unchanged where there is no room for them."""
     characters = list(_inside(match))
     (start, end), (below, last) = ((low - match.start(), high - match.start()) for low, high in map(match.span, (1, 2)))
     if SUM.search(match[1]):

@@ -1,8 +1,8 @@
-"""Markdown as far as annotations need it: which comments are annotations, and what text each stands behind.
+"""Markdown as far as annotations need it: which comments are annotations, and the text before each.
 
 Fenced code, indented code and code spans are not read. A passage is the text of one paragraph, list item, heading or table
-cell up to the comment; a character of it stands in the file at the same distance from the passage's start, since
-all that is not prose (other comments, tags, addresses) is blanked, not cut. Everything is one walk through the text.
+cell up to the comment; offsets within a passage equal offsets in the file, since
+all that is not prose (other comments, tags, addresses) is blanked, not cut. The text is scanned once.
 
 >>> [passage] = passages("A cache of 1.34 GB. <!-- symroof: kv_cache_bytes -->")
 >>> passage.comment, passage.prose
@@ -40,13 +40,13 @@ class Passage:
 
     Attributes:
         start: where the prose begins in the file.
-        prose: the prose up to the comment, as long as what stands there.
+        prose: the prose up to the comment, as long as the original text.
         comment: the comment's text, trimmed.
         at: where that text begins in the file.
         closed: whether the comment ends.
-        row: the table row before it, where it stands in one; a bar is then written ``\\|``.
+        row: the table row before it, if it is in one; a bar is then written ``\\|``.
         ends: where the comment ends in the file.
-        swallowed: whether it stands inside another comment, which ends where it should.
+        swallowed: whether it is nested in another comment, which is closed.
     """
 
     start: int

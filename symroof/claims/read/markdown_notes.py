@@ -1,4 +1,4 @@
-"""Notes in Markdown or LaTeX: a claim stands beside the sentence it checks.
+"""Notes in Markdown or LaTeX: a claim is written behind the sentence it checks.
 
 ``… takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->``: the claim's value is the last number
 before the comment and behind the claim before, in its paragraph, list item or table cell, whose unit fits the quantity; it is no
@@ -33,7 +33,7 @@ LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 LATEX = (".tex", ".latex")
 NOTES = (".md", ".markdown", *LATEX)
-"""Endings of files whose claims stand behind their sentences."""
+"""Endings of files whose claims are written behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 
 
@@ -67,9 +67,9 @@ def is_latex(file: str) -> bool:
 
 
 def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyType({})) -> Note:
-    """The claims of a Markdown text, or of LaTeX source by its ending; an annotation that cannot be read is a claim set aside, and a problem.
+    """The claims of a Markdown text, or of LaTeX source by its ending; an annotation that cannot be read is a skipped claim, and a problem.
 
-    ``declared`` maps names of a study's own to the file that declares them.
+    ``declared`` maps names that a study declares to the file that declares them.
     """
     reader = _NoteReader(text, file, declared)
     annotated = latex_notes.passages if is_latex(file) else passages
@@ -126,7 +126,7 @@ class _NoteReader:
         self.problems.append(Problem(self.document.file, message, line, column, hint=hint, source=self.document.lines[line - 1]))
 
     def read_annotation(self, passage: Passage) -> None:
-        """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is set aside."""
+        """One annotation: a default, or a claim; a claim that cannot be read, or may rest on a default that cannot, is skipped."""
         lead = LEAD.match(passage.comment)
         body = passage.comment[lead.end() :] if lead else self.document.text[passage.at + len(passage.comment) :][:LONGEST_ANNOTATION].lstrip()
         default, before = DEFAULT.match(body) is not None, len(self.problems)
@@ -195,9 +195,9 @@ class _NoteReader:
         data |= {} if claimed.value is None else {"value": claimed.value}
         data = _with_words_around(data, claimed.figure.denominators if claimed.figure else ())
         figure = claimed.figure and claimed.figure.shifted(passage.start)
-        beside = self.place(figure.start if figure else passage.at)
+        place = self.place(figure.start if figure else passage.at)
         self.taken_starts |= {figure.start} if figure else set()
-        self._add(data, beside, figure, self._shown_words(passage, claimed.figure.start if claimed.figure else len(passage.prose)))
+        self._add(data, place, figure, self._shown_words(passage, claimed.figure.start if claimed.figure else len(passage.prose)))
         self._places(annotation, at, passage)
 
     def _places(self, annotation: AnnotationFields, at: int, passage: Passage) -> None:
@@ -210,7 +210,7 @@ class _NoteReader:
         self.document.places.setdefault(claim, self.place(passage.at))
 
     def _table_at(self, passage: Passage) -> NoteTable | None:
-        """The table that an annotation stands in."""
+        """The table that contains an annotation."""
         return next((one for one in self.tables if one.head[0].start <= passage.at < one.end), None)
 
     def _cells(self, data: dict[str, Any], annotation: AnnotationFields, at: int, cells: list[tuple[Figure, dict[str, object]]], passage: Passage) -> None:
@@ -225,7 +225,7 @@ class _NoteReader:
                 self.document.places["claims", len(self.claims) - 1, "given", name] = self.place(figure.start)
 
     def check_arithmetic(self, arithmetic: Iterable[Equation]) -> dict[int, str]:
-        """Arithmetic that does not come out: a claim of its own, or where its result is another claim's number, a reason beside it."""
+        """Arithmetic with a wrong result: a claim of its own, or where its result is another claim's number, a reason beside it."""
         wrong_arithmetic: dict[int, str] = {}
         for one in arithmetic:
             if one.follows:
@@ -243,12 +243,12 @@ class _NoteReader:
         """The words around a place of the prose: the sentence, or the row."""
         return row_text(passage.row) if passage.row else sentence(passage.prose, at, max(self.range_end - passage.start, 0))
 
-    def _add(self, data: dict[str, Any], beside: tuple[int, int], figure: Figure | None, words: str) -> None:
+    def _add(self, data: dict[str, Any], place: tuple[int, int], figure: Figure | None, words: str) -> None:
         """A claim with its place; it is named after its line, and shown with the words around its number."""
-        self.claims.append({"id": self._fresh(f"L{beside[0]}"), "says": words, **data, "line": beside[0]})
+        self.claims.append({"id": self._fresh(f"L{place[0]}"), "says": words, **data, "line": place[0]})
         self.figures.append(figure)
         self.shared.append(frozenset(self.defaults))
-        self.number_places.append(beside)
+        self.number_places.append(place)
 
     def _fresh(self, name: str) -> str:
         taken = {claim["id"] for claim in self.claims}

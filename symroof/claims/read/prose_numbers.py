@@ -60,11 +60,11 @@ class Figure:
     Attributes:
         start, end: of its digits, in its text.
         unit_end: where its unit ends.
-        digits: as they stand there.
+        digits: as written.
         power: of ten that follows them (``billion``, ``e9``).
         unit: as symroof writes it.
         qualifier: a bound or a hedge before it, as symroof writes it.
-        text: all of it, as it stands there.
+        text: all of it, as written.
         range_end: the other end, of a range.
         thousands_mark: what sets its thousands apart; a comma among its digits.
         decimal_comma: whether its decimal mark is a comma; a point among its digits.
@@ -204,7 +204,7 @@ def _whole(text: str) -> int:
 
 
 def _sign(text: str, start: int) -> tuple[str, int]:
-    """The bound or hedge that stands before a number, and where it begins."""
+    """The bound or hedge before a number, and where it begins."""
     low = max(start - 28, 0)
     match = BEFORE.search(text[low:start])
     if not match:
@@ -218,7 +218,7 @@ def _sign(text: str, start: int) -> tuple[str, int]:
 
 
 def _range(text: str, first: Figure, last: Figure, word: str | None) -> bool:
-    """Whether two numbers that stand side by side are the ends of a range."""
+    """Whether two adjacent numbers are the ends of a range."""
     before = text[max(first.start - 12, 0) : first.start].lower()
     if word == "and":
         return bool(re.search(r"\bbetween\s+\W*$", before))

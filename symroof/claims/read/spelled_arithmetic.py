@@ -1,4 +1,4 @@
-"""Arithmetic that a text spells out: ``6 × 70.6B × 2,000 = 424``, ``141 GB + 43 GB = 184 GB``; and what later rests on it.
+"""Arithmetic that a text spells out: ``6 × 70.6B × 2,000 = 424``, ``141 GB + 43 GB = 184 GB``; and what later depends on it.
 
 Texts leave units out on one side or drop a power of a thousand on the way, so both sides are compared as they are written and with
 their units, whatever the powers of a thousand between them; only digits that cannot come out are reported.
@@ -25,7 +25,7 @@ from symroof.units import UnitError, parse_unit, significant
 
 WORDS = r"(?:\s*(?:[A-Za-z][A-Za-z/_-]{0,20}|\([A-Za-z][^()\d=]{0,30}\))){0,4}"
 BETWEEN = re.compile(rf"(?:{WORDS})\s*(?P<close>\)*){WORDS}\s*(?P<op>[×x*·+/÷−–-]|=|≈|≃)\s*(?P<open>\(*)\s*(?P<sign>[~≈]?)\s*(?:USD|\$)?\s*")
-"""What may stand between two numbers of one calculation: words for what the first is of, an operator."""
+"""What is allowed between two numbers of one calculation: words for what the first is of, an operator."""
 OPERATORS = {"×": "*", "x": "*", "*": "*", "·": "*", "+": "+", "/": "/", "÷": "/", "−": "-", "–": "-", "-": "-"}
 EQUALS = "=≈≃"
 LED = re.compile(r"(?:[×*·/÷^√±−]|(?<![\d\w)] )(?<!^)\+|\w\()\s*\(*\s*$")
@@ -49,7 +49,7 @@ class Equation:
         operands: the numbers of the arithmetic.
         result: the number behind the sign of equality.
         source: the arithmetic in symroof's grammar, as it is written and with its units.
-        text: as it stands in the prose.
+        text: as written in the prose.
     """
 
     operands: tuple[Figure, ...]
@@ -79,7 +79,7 @@ class Equation:
 
     @property
     def _sizes(self) -> tuple[Fraction, ...]:
-        """Factors that units make which stand on one side only: of bits, of 1,024."""
+        """Factors of units that are on one side only: of bits, of 1,024."""
         units = " ".join(figure.unit for figure in (*self.operands, self.result))
         eight = (Fraction(8), Fraction(1, 8)) if "bit" in units else ()
         binary = tuple(Fraction(1024, 1000) ** power for power in (-3, -2, -1, 1, 2, 3)) if BINARY.search(units) else ()
@@ -273,6 +273,6 @@ def dependent_equations(wrong: Figure, all_of_them: list[Equation]) -> list[Equa
 
 
 def same_number(one: Figure, other: Figure) -> bool:
-    """Whether two numbers are written alike, and tell enough to be the same: two digits or more, one unit or none."""
+    """Whether two numbers are written the same way, with enough digits to be the same: two digits or more, one unit or none."""
     digits = [figure.number.replace(",", "") for figure in (one, other)]
     return digits[0] == digits[1] and precision(one.digits)[1] > 1 and (one.unit == other.unit or not one.unit or not other.unit)

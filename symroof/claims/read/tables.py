@@ -96,13 +96,13 @@ class NoteTable:
         return max((i for i, cell in enumerate(cells) if cell.start <= place), default=0)
 
     def row_at(self, place: int) -> int | None:
-        """The row a place stands in; None for the head."""
+        """The row that contains a place; None for the head."""
         return max((i for i, row in enumerate(self.rows) if row and row[0].start <= place), default=None)
 
     def fitting(self, place: int, unit: str) -> int:
-        """The column of the head that an annotation at a place is about: its own, or where it stands behind the head the only one whose unit fits.
+        """The column of the head that an annotation at a place is about: its own, or, behind the whole head, the only one whose unit fits.
 
-        A comment ends its line in LaTeX, so that it may stand behind the whole head.
+        A comment ends its line in LaTeX, so it may follow the whole head.
         """
         own, last = self.column_at(place, None), self.head[-1]
         if place < last.start + len(last.text) or not unit:
@@ -114,7 +114,7 @@ class NoteTable:
     def under(self, place: int, unit: str = "") -> list[tuple[Figure, dict[str, object]]]:
         r"""The numbers that an annotation at a place of the head, or of a row's first cell, is about, each with the inputs of its row or column.
 
-        ``unit`` is that of the claim's number, which decides the column where the annotation stands behind the whole head.
+        ``unit`` is that of the claim's number, which decides the column where the annotation follows the whole head.
 
         >>> [table] = tables("| batch | cache (GB) |\n|---|---|\n| 1 | 1.34 |\n| 2 | 2.68 |\n")
         >>> [(figure.text, inputs) for figure, inputs in table.under(12)]

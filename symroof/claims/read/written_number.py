@@ -195,7 +195,7 @@ def _counts_others(own: Dimension, expected: Dimension) -> bool:
 
 
 def _counted(many: re.Match[str], unit: str) -> str:
-    """A number of thousands, millions … written out; as it stands where a letter may be another unit, or the number has an exponent."""
+    """A number of thousands, millions … written out; unchanged where a letter may be another unit, or the number has an exponent."""
     if "e" in many[1].lower() or (many[3] and unit not in COUNTED_BY_LETTER):
         return many[0]
     return f"{many[1]}e{POWERS_OF_TEN[(many[2] or many[3]).lower()]}"

@@ -38,7 +38,7 @@ NOUNS = {
 }  # fmt: skip
 """What a number can be of, and the words for it."""
 PARTS = ("layer", "head")
-"""Parts of a model, which a number can be of beside anything else."""
+"""Parts of a model, which a number can be of in addition to anything else."""
 TIMES = ("second", "hour", "day", "month")
 LONG = r"(?P<long>tok(?:en)?s?[\s-]{1,3}(?:long[\s-])?(?=request|sequence|user|conversation|session))?"
 """``4k-token`` before the request that is so long."""
@@ -171,7 +171,7 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     behind = tuple(_behind(text, stop))
     match = LEADING.search(text[max(start - 120, 0) : start])
     leading = (_denominator(match), *([Denominator(match["also"])] if match["also"] else [])) if match else ()
-    if any(one.kind not in TIMES for one in behind):  # then only a part of the model goes beside what it says
+    if any(one.kind not in TIMES for one in behind):  # then only a part of the model can be added
         kinds = {one.kind for one in behind}
         leading = tuple(one for one in leading if one.kind in PARTS and one.kind not in kinds)
     return (*leading, *behind)

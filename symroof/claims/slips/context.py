@@ -138,16 +138,16 @@ class Context:
 
     @property
     def put(self) -> dict[str, Fraction]:
-        """The names that formulas of results may use beside the case's."""
+        """The names that formulas of results may use in addition to the case's."""
         power = {"prefix": Fraction(PREFIXES.index(self.prefix) + 1)} if self.prefix else {}
         return {"value": self.value, **power}
 
     @property
     def words(self) -> dict[str, str]:
-        """The names that sentences of results may use: the unit of bytes with either prefix, and the unit that the claim's may stand for."""
+        """The names that sentences of results may use: the unit of bytes with either prefix, and the unit that the claim's may be mistaken for."""
         smaller, larger = (neighbouring_unit(self.written, step) for step in (-1, 1))
-        stands = {name: f", {self.written} for {other}" if other else "" for name, other in (("too_large", smaller), ("too_small", larger))}
-        return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB", **stands}
+        confused = {name: f", {self.written} for {other}" if other else "" for name, other in (("too_large", smaller), ("too_small", larger))}
+        return {"decimal": f"{self.prefix}B", "binary": f"{self.prefix}iB", **confused}
 
 
 def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | None = None) -> Context:

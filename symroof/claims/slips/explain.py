@@ -25,20 +25,20 @@ from symroof.specs.claims import ClaimSpec
 from symroof.units import describe, format_quantity, parse_unit
 
 OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
-"""Slips that are another way to count rather than an error: a claim that one of them explains is right under what it leaves out."""
+"""Slips that are another way of counting rather than an error: a claim that one of them explains is right under what it leaves out."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
 WORTH_SAYING = 1 / 3
-"""The share up to which two slips of a rough number are suggested: what any number would fit says nothing."""
+"""The share up to which two slips of a rough number are suggested: an explanation that fits any number is worthless."""
 PAIRED_DIGITS = 4
 """Digits from which on a claim is fine enough for two slips at once, or for one wrong digit."""
 BINARY = "gb_gib"
-"""What people do to the unit whatever else they do: half of all texts write KB for KiB."""
+"""The unit error that occurs together with any other: half of all texts write KB for KiB."""
 MOST_CHANGES = 14
 """Changes of the case that are tried two by two."""
 MOST_SUGGESTIONS = 3
 MOST_LEVELS = 3
-"""Plainer counts beside which a slip is looked for."""
+"""Simplified counts that are combined with a slip."""
 
 
 def explanations(claim: ClaimSpec) -> tuple[SlipExplanation, ...]:
@@ -134,7 +134,7 @@ def _of_digits(singles: Sequence[SlipPrediction], context: Context, written: Wri
 
 
 def _of_levels(singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber) -> list[SlipExplanation]:
-    """One slip beside a plainer count, where that alone does not come to the claim."""
+    """One slip combined with a simplified count, where the count alone does not give the claim."""
     if context.steps or context.claim.values or context.claim.form not in SIMPLIFIED_FORMS:
         return []
     plain: list[dict[str, Any]] = simplified_settings(context.claim)[:MOST_LEVELS]
@@ -162,7 +162,7 @@ def _of_levels(singles: Sequence[SlipPrediction], context: Context, written: Wri
 
 
 def _at(context: Context, settings: dict[str, Any], slips: Iterable[Slip], written: WrittenNumber) -> list[SlipPrediction]:
-    """The predictions of slips beside a plainer count; none that this makes by itself, and none of a slip that is such a count."""
+    """The predictions of slips combined with a simplified count; none that the count alone gives, and none of a slip that is such a count."""
     claim = with_settings(context.claim, settings)
     try:
         there = context_of(claim, derived(claim), written.text)
@@ -215,7 +215,7 @@ def _ordered(predictions: Iterable[SlipPrediction], written: WrittenNumber) -> l
 
 
 def _explained(prediction: SlipPrediction, named: bool, share: float, context: Context) -> list[SlipExplanation]:
-    """A prediction in words; two slips at once stand under both their names."""
+    """A prediction in words; two slips at once are listed under both names."""
     text = f"{' and '.join(prediction.texts)}: {factor_text(prediction.value / context.value)}"
     return [SlipExplanation(slip, named, prediction.value, share, text) for slip in prediction.slips]
 

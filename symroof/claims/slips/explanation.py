@@ -1,4 +1,4 @@
-"""An explanation of a wrong claim, and how often a random error would have been explained too: what keeps it honest.
+"""An explanation of a wrong claim, and how often a random error would have been explained too: a measure of how convincing it is.
 
 A claim with few digits agrees with a wide band of values, and a catalogue has many entries: together they explain a good
 share of all wrong numbers, whatever went wrong in truth.
@@ -22,7 +22,7 @@ NOTHING = 1e-300
 """The end of a span that has none below."""
 SIZES = 3
 """A random error of the same size: the claim moved, evenly in its logarithm, by up to a factor of two either way; after a
-small error by up to thrice that error, for slips that change little stand close together."""
+small error by up to thrice that error, since slips with small effects are close together."""
 
 
 FACTOR = re.compile(r": [×÷](?:[^,]|,(?=\d))*")
@@ -34,7 +34,7 @@ class SlipExplanation:
 
     Attributes:
         slip: its name; where it takes two, each has an explanation with the same text.
-        named: whether it is put forward as the reason; otherwise it is a suggestion.
+        named: whether it is reported as the reason; otherwise it is a suggestion.
         explains: the value it predicts, in base units; of a formula the formula.
         chance: the share of random errors of that size that the catalogue would have explained as well.
         text: a sentence.

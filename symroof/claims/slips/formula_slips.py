@@ -1,7 +1,7 @@
 """Slips in formulas: the formula is derived again with one change in it, and is then exactly the claimed one.
 
 The catalogue is that of values (:mod:`symroof.claims.slips.slip_catalogue`): there are no formulas of slips here. Two formulas over names are
-equal or they are not, so that no agreement is owed to chance. An efficiency or a fixed cost, which has a free parameter, is only ever suggested:
+equal or they are not, so agreement is never due to chance. An efficiency or a fixed cost, which has a free parameter, is only suggested:
 a plain number can be read as a share of the peak wherever the formula has one.
 """
 
@@ -30,7 +30,7 @@ from symroof.formula.tree import ZERO, Name, Num, Tree, names
 from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
-"""People time one of the two and go on: a second slip is tried beside these."""
+"""People time one of the two and go on: a second slip is tried together with these."""
 SECONDS = 0.5
 """Processor time after which the search for the slips of one formula ends, from where its judgement began."""
 NO_CHANCE = 0.0
@@ -42,7 +42,7 @@ Applied = tuple[tuple[str, Variant], ...]
 
 def formula_slips(levels: Sequence[DetailLevel], end: float | None = None) -> tuple[SlipExplanation, ...]:
     """The slips that lead to a formula, at the first level of detail where there are any: one in the order of the catalogue,
-    or one beside a floor left out; else a free parameter. ``end`` is the processor time at which the search ends with what there is.
+    or one together with an omitted floor; else a free parameter. ``end`` is the processor time at which the search ends with what there is.
 
     >>> from symroof.specs.claims import ClaimSpec
     >>> sides = ClaimedFormula(ClaimSpec(id="kv", quantity="kv_cache_bytes", formula="2*L*H*d_h*b_kv*S"))
@@ -90,7 +90,7 @@ class _Search:
 
     @cached_property
     def claimed(self) -> dict[frozenset[str], Tree]:
-        """The claimed formula opened to each depth."""
+        """The claimed formula expanded to each depth."""
         return {stops: self.sides.substituted(self.sides.claimed, stops) for stops in self.sides.expansion_stops}
 
     @cached_property
@@ -100,7 +100,7 @@ class _Search:
             return []
         needed = dependencies(self.sides.answers.case, self.sides.asked)
         able = [(slip.name, variant) for slip in CATALOGUE if not slip.numbers_only for variant in slip.variants if self._can_happen(variant, needed)]
-        return sorted(able, key=lambda pair: pair[0] not in FLOORS)  # an arm left out is what people do most, and nothing else comes to that
+        return sorted(able, key=lambda pair: pair[0] not in FLOORS)  # an omitted arm is the commonest slip, and nothing else gives the same formula
 
     def singles(self) -> tuple[SlipExplanation, ...]:
         """One slip, each once."""
@@ -144,7 +144,7 @@ class _Search:
             return None
 
     def _pairs(self, applied: Applied, stops: frozenset[str]) -> Iterator[tuple[Tree, Tree]]:
-        """The claimed formula and the derived one with the slips in it, opened alike."""
+        """The claimed formula and the derived one with the slips in it, expanded the same way."""
         defined = [{name: value for name, value in variant.sets.items() if not _is_choice(name)} for _, variant in applied if isinstance(variant, CaseChange)]
         there = self._chosen(applied)
         slipped = _set(there, defined, stops)

@@ -1,7 +1,7 @@
 """The catalogue of slips: what each changes in a case or a result, and its explanation.
 
 Formulas are over the names of the claim's own case. Adding a slip is adding an entry here. The order is the order of
-explanations: model structure, counting, device limits, element widths, units. Slips of digits stand in
+explanations: model structure, counting, device limits, element widths, units. Slips of digits are in
 :mod:`symroof.claims.slips.explain`, slips with a free parameter in :mod:`symroof.claims.slips.free_parameters`.
 """
 
@@ -14,8 +14,8 @@ from typing import Any
 class CaseChange:
     """Names set to formulas over the true case, precisions and switches to values.
 
-    A formula for an input, or for a quantity in terms of itself, is worked out in the true case first; any other stands
-    as the definition of its quantity.
+    A formula for an input, or for a quantity in terms of itself, is evaluated in the true case first; any other becomes
+    the definition of its quantity.
 
     Attributes:
         precise_for: names of which, where the value depends on one, it explains a number of three digits or more only: fewer say too little.
@@ -57,11 +57,11 @@ class OtherFigure:
 
 @dataclass(frozen=True)
 class MisreadResult:
-    """The derived value, read or counted otherwise.
+    """The derived value, misread or counted differently.
 
     Attributes:
         text: the explanation; ``{decimal}`` and ``{binary}`` are the claim's unit of bytes, such as GB and GiB; ``{too_large}`` and ``{too_small}``
-            the unit that it may stand for, a thousandth or a thousand of it.
+            the unit that it may be mistaken for, a thousandth or a thousand of it.
         formula: over the case and ``value``, the derived value; ``prefix`` is the power of the claim's prefix, 3 for GB.
         units: base units of which the derived value has one; empty for any.
         depends_on: names of which the claimed quantity depends on one; empty for any.

@@ -43,7 +43,7 @@ class Config:
     # ------------------------------------------------------------------------------------------------ finding a field
 
     def place_of(self, name: str) -> Location:
-        """Where a field stands, by whichever of its spellings the file uses."""
+        """The place of a field, by whichever of its spellings the file uses."""
         written = [spelling for spelling in self.spellings(name) if spelling in self.data]
         return (*self.place, next((spelling for spelling in written if self.data[spelling] is not None), (*written, name)[0]))
 

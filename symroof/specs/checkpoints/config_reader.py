@@ -23,7 +23,7 @@ ASSUME_HINT = "`--assume-family llama` reads it as that family"
 
 
 def read_config(document: JsonDocument, assume_family: str | None = None) -> ModelSpec:
-    """The model that a ``config.json`` describes; ``assume_family`` stands in for an unknown ``model_type``.
+    """The model that a ``config.json`` describes; ``assume_family`` replaces an unknown ``model_type``.
 
     Raises:
         InputError: a field that is missing or not what it should be, a type that is not in the table.
@@ -40,7 +40,7 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     try:
         return ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
-        raise InputError(document.problem(place, f"makes no model: {': '.join(first_error(error))}")) from None
+        raise InputError(document.problem(place, f"is not a valid model: {': '.join(first_error(error))}")) from None
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -66,7 +66,7 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], as
     """The family of a language model, and what to warn about."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
     wrapper = WRAPPERS.get(outer or "")
-    if wrapper and (own is None or not place):  # its text fields may stand flat in the file (Qwen2-VL)
+    if wrapper and (own is None or not place):  # its text fields may be at the top level (Qwen2-VL)
         own = wrapper.family
     if assumed is not None:
         family = family_of(assumed)

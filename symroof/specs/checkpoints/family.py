@@ -27,7 +27,7 @@ class Family:
         ffn, experts: the recipes of a dense feed-forward block, and of a sparse one.
         mixing, feeding: the word of every layer.
         norm: the recipe of the normalisation.
-        outer: recipes of what stands outside the layers.
+        outer: recipes of what is outside the layers.
         names: spellings of a field, where the class takes others than its name.
     """
 

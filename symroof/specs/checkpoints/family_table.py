@@ -18,7 +18,7 @@ SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1":
 
 @dataclass(frozen=True)
 class Wrapper:
-    """A multimodal type: where its language model stands, and the family taken where that does not say its own.
+    """A multimodal type: the family of its language model where the file does not name one.
 
     Attributes:
         family: the ``model_type`` of the language model by default.

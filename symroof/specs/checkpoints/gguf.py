@@ -149,7 +149,7 @@ def read_gguf(path: str | os.PathLike[str]) -> tuple[ModelSpec, Header]:
         model = ModelSpec.model_validate(fields).in_order(order)
     except ValidationError as error:
         field, message = first_error(error)
-        raise header.problem(field, f"makes no model: {message}") from None
+        raise header.problem(field, f"is not a valid model: {message}") from None
     return model.model_copy(update={"notes": tuple(_notes(held, layers, model))}), header
 
 
@@ -190,7 +190,7 @@ def _architecture(header: Header) -> str:
 
 
 def _layers(header: Header, architecture: str) -> tuple[list[GgufLayer], list[tuple[str, Tensor]]]:
-    """The blocks that run, and their tensors; heads that guess ahead stand last and are left out."""
+    """The blocks that run, and their tensors; prediction heads come last and are left out."""
     count, ahead = (_whole(header, f"{architecture}.{key}", default) for key, default in (("block_count", None), ("nextn_predict_layers", 0)))
     if not 0 < count - ahead <= min(len(header.tensors), MOST_LAYERS):
         raise header.problem(f"{architecture}.block_count", f"is {count:,}; the file has {len(header.tensors):,} tensors")
@@ -239,7 +239,7 @@ def _notes(held: TensorTotals, layers: list[GgufLayer], model: ModelSpec) -> lis
     if held.unknown:
         named = ", ".join(sorted(held.unknown)[:3])
         size = sum(tensor.bytes for tensor in held.unknown.values())
-        notes.append(f"{len(held.unknown)} tensors with {size:,} byte stand in no operator and are not counted: {named[:160]}")
+        notes.append(f"{len(held.unknown)} tensors with {size:,} byte belong to no operator and are not counted: {named[:160]}")
     window = layers[0].meta("attention.sliding_window")
     if window and slides_by_pattern(layers[0]) is None:
         notes.append(f"The file names a window of {window:,} tokens; llama.cpp gives this architecture none, so attention is full.")

@@ -1,7 +1,7 @@
 """JSON read strictly and within bounds: what a model repository's ``config.json`` may be, and what it may not.
 
 Nothing in the file is evaluated. Duplicate keys, more than one value and text that is not UTF-8 are errors with a place;
-so is what stands in such a folder instead of the file: a Git LFS pointer, a web page, nothing. ``NaN`` and ``Infinity``
+so is what is often found instead of the file: a Git LFS pointer, a web page, nothing. ``NaN`` and ``Infinity``
 are read, since real files write them where they do not matter; as a width they are refused like every other float.
 """
 
@@ -80,7 +80,7 @@ def kind_of_value(value: object) -> str:
 
 
 def _not_json(text: str) -> tuple[str, str] | None:
-    """What a file is that stands where a ``config.json`` should, with the way out."""
+    """What is found in place of a ``config.json``, with the remedy."""
     start = text.lstrip()[:200]
     if not start:
         return "is empty", "download the file again"

@@ -7,7 +7,7 @@ from symroof.specs.checkpoints.config_fields import Config
 FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID = "full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid"
 NOTHING, DENSE, SPARSE = "none", "dense", "sparse"
 MIXERS = {word: word for word in (FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID)} | {"attention": FULL, "mamba": LINEAR, "short_conv": CONV}
-"""Words of ``layer_types``, older ones with the newer they stand for."""
+"""Words of ``layer_types``, older ones with their newer equivalents."""
 FEEDS = {DENSE: DENSE, SPARSE: SPARSE, "moe": SPARSE, "mlp": DENSE}
 
 Layout = Callable[[Config], list[str]]

@@ -1,6 +1,6 @@
 """Which operators a list of module names means: ``modules_to_not_convert``, ``ignore``, ``exclude_modules`` and the like.
 
-Such lists hold whole paths, parts of paths, globs and regular expressions of strangers. None of them is run: each is turned
+Such lists hold whole paths, parts of paths, globs and regular expressions from untrusted files. None of them is executed: each is turned
 into a glob over the parts of the few module names that checkpoints use, and one that cannot be is reported, not guessed.
 """
 
@@ -42,7 +42,7 @@ LAYERS = frozenset({"layers", "h", "blocks", "block"})
 LONGEST_PATTERN = 200
 REGEX = {".*": "*", ".+": "*", r"\d+": "*", r"[0-9]+": "*", r"\.": "."}
 OTHER_PARTS = ("vision", "visual", "audio", "projector", "image", "mtp")
-"""Parts of a model beside the decoder: towers for other inputs, heads that guess ahead."""
+"""Parts of a model other than the decoder: towers for other inputs, prediction heads."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def _glob(pattern: str) -> str | None:
 
 
 def _below_layer(parts: list[str]) -> tuple[bool, int | None, list[str]]:
-    """Whether parts of a path go through a layer, through which (None: any), and what follows; experts are all alike."""
+    """Whether parts of a path go through a layer, through which (None: any), and what follows; all experts are treated the same."""
     for i, part in enumerate(parts[:-1]):
         following = parts[i + 1]
         if part.rpartition("*")[2] in LAYERS and (following.isdecimal() or following == "*"):

@@ -44,7 +44,7 @@ def falcon_kv_heads(c: Config, i: int) -> int:
 
 
 def falcon_norms(c: Config, i: int) -> int:
-    """Falcon: one norm where attention and feed-forward stand side by side on it, unless each has its own."""
+    """Falcon: one norm where attention and feed-forward run in parallel, unless each has its own."""
     number = c.maybe("num_ln_in_parallel_attn")
     two = number == 2 if number is not None else c.flag("new_decoder_architecture")
     return 2 if two or not c.flag("parallel_attn") else 1

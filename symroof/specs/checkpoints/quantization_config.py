@@ -49,7 +49,7 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None) -
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
-        raise InputError(say(place, f"makes no quantization: {': '.join(first_error(error))}", "")) from None
+        raise InputError(say(place, f"is not a valid quantization: {': '.join(first_error(error))}", "")) from None
 
 
 def _in_config(place: Location, message: str, hint: str) -> Problem:
@@ -57,7 +57,7 @@ def _in_config(place: Location, message: str, hint: str) -> Problem:
 
 
 def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:
-    """The field, at the top or beside the language model's own fields."""
+    """The field, at the top level or with the language model's fields."""
     for place in ((), *((name,) for name in NESTED)):
         inside = config.get(place[0]) if place else config
         if isinstance(inside, Mapping):

@@ -1,7 +1,7 @@
 """What each quantization method stores for a weight, a group, a row, a column and a matrix.
 
 A scheme reads the fields of one ``quant_method`` and gives those of a :class:`~symroof.specs.quantization.Quantization`. All
-widths are bits as the files hold them; the source of each layout stands beside it.
+widths are bits as the files hold them; the source of each layout is cited in its docstring.
 """
 
 from collections.abc import Callable, Mapping
