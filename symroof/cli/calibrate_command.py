@@ -121,13 +121,13 @@ def _metrics(fit: Calibration) -> tuple[str, ...]:
 def calibration_text(fit: Calibration) -> str:
     """Parameters, warnings, residuals, held inputs, and the block."""
     from symroof.analysis.case_titles import case_title
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     lines = [f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==", *(f"! {warning}" for warning in fit.warnings), ""]
-    lines += [table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""])]
+    lines += [text_table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""])]
     how = f"least squares of relative residuals; Student's t with {fit.freedom} degree{'s' * (fit.freedom != 1)} of freedom"
     lines += [how + (f"; typical residual {fit.deviation:.2%}" if fit.deviation is not None else ""), ""]
-    lines += ["rows", table([_row(r) for r in fit.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
+    lines += ["rows", text_table([_row(r) for r in fit.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
     return "\n".join([*lines, *_held(fit), "", "for a study file", fit.block().rstrip("\n")])
 
 

@@ -36,7 +36,7 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.analysis.verdict import basis_of
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.theory.references import DEFINITION
 
     symbol = derivation.symbol
@@ -61,7 +61,7 @@ def derivation_text(derivation: Derivation) -> str:
             [step.symbol.name, f": {step.search}" if step.search else f"= {step.substituted.text}", f"= {step.result.text()}" if step.result else ""]
             for step in derivation.steps
         ]
-        lines += ["with numbers", table(rows, indent="  ")]
+        lines += ["with numbers", text_table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]
     return "\n".join([*lines, "", *_ledger(derivation), *(["", *answering] if (answering := _elasticities(derivation)[:-1]) else [])])
@@ -81,7 +81,7 @@ def _limits(derivation: Derivation) -> list[str]:
 def _elasticities(derivation: Derivation) -> list[str]:
     """Per cent for one per cent: the number where there is one, and the formula where it is short."""
     from symroof.analysis.sensitivity import span_text
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     if not derivation.elasticities:
         return []
@@ -90,7 +90,7 @@ def _elasticities(derivation: Derivation) -> list[str]:
     for entry in derivation.elasticities:
         form = "" if entry.text is None else f"= {entry.text}"
         rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
-    return [f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", table(rows, indent="  "), ""]
+    return [f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", text_table(rows, indent="  "), ""]
 
 
 def _ledger(derivation: Derivation) -> list[str]:

@@ -59,7 +59,7 @@ def case_text(answers: Answers) -> str:
     """One case as tables."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import basis_lines
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.theory.declarations import OWN
 
     quantities = answers.quantities()
@@ -72,7 +72,7 @@ def case_text(answers: Answers) -> str:
         group = "per kind of layer" if declared is None else "defined here" if declared.group == OWN else declared.group
         groups.setdefault(group, []).append([name, result.text(), result.symbol.meaning])
     for group, rows in groups.items():
-        sections += ["", f"{group}:", table(rows, indent="  ")]
+        sections += ["", f"{group}:", text_table(rows, indent="  ")]
     if inside := [name for name, result in quantities.items() if result.ranged and result.found == "grid"]:
         sections += ["", f"these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: {', '.join(inside)}"]
     sections += [
@@ -104,8 +104,8 @@ def _summary(answers: Answers) -> list[str]:
 
 
 def _switches(answers: Answers) -> str:
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.theory.switches import SWITCHES
 
     chosen = answers.binding.assumptions
-    return table([[starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]] for s, switch in SWITCHES.items()])
+    return text_table([[starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]] for s, switch in SWITCHES.items()])

@@ -16,9 +16,9 @@ def starred(name: str, defaulted: bool) -> str:
 
 def inputs_table(inputs: dict[str, Input]) -> str:
     """Name, value and source of every input."""
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
-    return table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])
+    return text_table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])
 
 
 def switches_line(answers: Answers) -> str:

@@ -89,9 +89,9 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
 
 def written(choice: Choice, show: int, lacks: int, form: str) -> str:
     """The tables, warnings and ledger in one format."""
-    from symroof.report.markup import markdown_text
+    from symroof.drawing.table_formats import text_table
+    from symroof.report.markup import markdown_table, markdown_text
     from symroof.report.selection_ledger import ledger, warnings
-    from symroof.report.text_table import markdown_table, table
     from symroof.report.view_select import headline, parts
 
     plain = form == "text"
@@ -101,7 +101,9 @@ def written(choice: Choice, show: int, lacks: int, form: str) -> str:
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
         lines += (
-            ["", heading, table(part.rows, part.header, "  "), *(f"  {note}" for note in part.notes)] if plain else ["", f"## {markdown_text(part.title)}", ""]
+            ["", heading, text_table(part.rows, part.header, "  "), *(f"  {note}" for note in part.notes)]
+            if plain
+            else ["", f"## {markdown_text(part.title)}", ""]
         )
         if not plain:
             lines += [*([markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""] if part.says else []), markdown_table(part.rows, part.header)]

@@ -28,12 +28,12 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
 
 def text_of(shown: Any) -> str:
     """Title, facts, tables, notes."""
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     lines = [shown.title, ""]
     if shown.facts:
-        lines += [table(shown.facts), ""]
+        lines += [text_table(shown.facts), ""]
     for heading, header, rows in shown.tables:
-        lines += [heading, table(rows, header, indent="  "), ""]
+        lines += [heading, text_table(rows, header, indent="  "), ""]
     lines += [f"- {note}" for note in shown.notes]
     return "\n".join(lines).rstrip()

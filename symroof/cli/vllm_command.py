@@ -80,25 +80,27 @@ def review_text(advised: Review) -> str:
     """Flags, numbers, limits, the recommended line with its derivation."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.vllm.flags import READ
 
     made, answers = advised.served, advised.served.study.first
     warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
-    lines += ["flags (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
+    lines += ["flags (* = vLLM's default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
     facts = [[name, result.text(), advised.case_of(name).bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
     lines += [
         "current configuration",
-        table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.roof else table([[n, v, m] for n, v, _, m in facts], indent="  "),
+        text_table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ")
+        if answers.roof
+        else text_table([[n, v, m] for n, v, _, m in facts], indent="  "),
         "",
     ]
     lines += [
         "limits (a chunk: beside the full batch at its last step, after the rest of the prompt)",
-        table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
+        text_table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
     lines += _advice(advised)
@@ -127,7 +129,7 @@ def _advice(advised: Review) -> list[str]:
 
 def _gives(advised: Review) -> list[str]:
     """How many copies of the recommended line the arrival rate asks for, and what they give."""
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     title = "with the recommended flags"
     if advised.copies:
@@ -137,7 +139,7 @@ def _gives(advised: Review) -> list[str]:
         title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({bears}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     doubts = [f"! {doubt}" for doubt in advised.doubts]
     rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
-    return [title, *doubts, table(rows, indent="  "), ""] if rows else []
+    return [title, *doubts, text_table(rows, indent="  "), ""] if rows else []
 
 
 def _derived(advice: Advice) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symroof.drawing.colours import BLACK, SOLID, WHITE, Dash
-from symroof.drawing.letters import text_width
+from symroof.drawing.text_metrics import text_width
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
@@ -17,7 +17,7 @@ HATCH = 11.0  # points between slanted lines
 
 
 @dataclass(frozen=True)
-class Shape:
+class Polyline:
     """A line, or an area where it is closed."""
 
     points: tuple[Point, ...]
@@ -30,7 +30,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Words:
+class TextLine:
     """One line of text; x and y are where its foot begins."""
 
     text: str
@@ -61,7 +61,7 @@ class Canvas:
     width: float
     height: float
     below: float = 0.0
-    items: list[Shape | Words] = field(default_factory=list)
+    items: list[Polyline | TextLine] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     drawn: list[tuple[str, float | str, float]] = field(default_factory=list)
     """What the lines, signs and bars show: the name of each, and its values across and up."""
@@ -70,11 +70,11 @@ class Canvas:
 
     def line(self, points: Sequence[Point], colour: str = BLACK, width: float = 1.0, dash: Dash = SOLID, clip: Box | None = None) -> None:
         if len(points) > 1:
-            self.items.append(Shape(tuple(points), stroke=colour, width=width, dash=dash, clip=corners(clip) if clip else None))
+            self.items.append(Polyline(tuple(points), stroke=colour, width=width, dash=dash, clip=corners(clip) if clip else None))
 
     def area(self, points: Sequence[Point], fill: str, clip: Box | None = None) -> None:
         if len(points) > 2:
-            self.items.append(Shape(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
+            self.items.append(Polyline(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
 
     def hatched(self, points: Sequence[Point], box: Box, colour: str) -> None:
         """Slanted lines over an area: it differs from its neighbour in grey too."""
@@ -82,23 +82,23 @@ class Canvas:
         rise = top - bottom
         for i in range(int((right - left + rise) / HATCH)):
             start = left - rise + (i + 0.5) * HATCH
-            self.items.append(Shape(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
+            self.items.append(Polyline(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
 
     def marker(self, centre: Point, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
         """A sign at a place: circle, square, up, down, diamond, cross; hollow where ``fill`` is white."""
         points = [(centre[0] + radius * x, centre[1] + radius * y) for x, y in MARKERS[shape]]
         if shape == "cross":
-            self.items += [Shape((points[0], points[1]), stroke=colour, width=1.8), Shape((points[2], points[3]), stroke=colour, width=1.8)]
+            self.items += [Polyline((points[0], points[1]), stroke=colour, width=1.8), Polyline((points[2], points[3]), stroke=colour, width=1.8)]
         else:
-            self.items.append(Shape(tuple(points), True, fill or colour, WHITE if fill is None else colour, 0.8 if fill is None else 1.1))
+            self.items.append(Polyline(tuple(points), True, fill or colour, WHITE if fill is None else colour, 0.8 if fill is None else 1.1))
 
-    def words(self, text: str, x: float, y: float, size: float = 9, colour: str = BLACK, bold: bool = False, align: float = 0.0) -> Box:
+    def text(self, text: str, x: float, y: float, size: float = 9, colour: str = BLACK, bold: bool = False, align: float = 0.0) -> Box:
         """Words at a place: ``y`` is the foot of the first line, ``align`` the share of the width that lies left of ``x``. Returns their box."""
         lines = text.split("\n")
         widths = [text_width(line, size, bold) for line in lines]
         whole = max(widths)
         for i, (line, width) in enumerate(zip(lines, widths, strict=True)):
-            self.items.append(Words(line, x - align * width, y - i * LEADING * size, size, colour, bold))
+            self.items.append(TextLine(line, x - align * width, y - i * LEADING * size, size, colour, bold))
         box = (x - align * whole, y - ((len(lines) - 1) * LEADING + DESCENT) * size, x + (1 - align) * whole, y + ASCENT * size)
         self.labels.append(Label(text, box, size))
         return box
@@ -106,7 +106,7 @@ class Canvas:
     def centred(self, text: str, centre: Point, size: float, colour: str = BLACK, bold: bool = False) -> Box:
         """Words with the middle of their box at a place."""
         height = block(text, size, bold)[1]
-        return self.words(text, centre[0], centre[1] + height / 2 - ASCENT * size, size, colour, bold, align=0.5)
+        return self.text(text, centre[0], centre[1] + height / 2 - ASCENT * size, size, colour, bold, align=0.5)
 
 
 def block(text: str, size: float, bold: bool = False) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 import io
 from typing import Any
 
-from symroof.drawing.canvas import Canvas, Point, Shape, Words
+from symroof.drawing.canvas import Canvas, Point, Polyline, TextLine
 from symroof.errors import require
 
 RESOLUTION = 200
@@ -25,7 +25,7 @@ def png(canvas: Canvas, title: str, description: str) -> bytes:
     FigureCanvasAgg(figure)
     page = Affine2D().translate(0, canvas.below).scale(RESOLUTION / 72)
     for order, item in enumerate(canvas.items):
-        artist = _shape(item, page) if isinstance(item, Shape) else _words(item, page)
+        artist = _shape(item, page) if isinstance(item, Polyline) else _words(item, page)
         artist.set_zorder(order)
         figure.add_artist(artist, clip=False)
     made = io.BytesIO()
@@ -39,7 +39,7 @@ def _outline(points: tuple[Point, ...], closed: bool) -> Any:
     return Path([*points, points[0]], closed=True) if closed else Path(points)
 
 
-def _shape(shape: Shape, page: Any) -> Any:
+def _shape(shape: Polyline, page: Any) -> Any:
     from matplotlib.patches import PathPatch
 
     dash: Any = (0, [part / shape.width for part in shape.dash]) if shape.dash else "solid"
@@ -52,7 +52,7 @@ def _shape(shape: Shape, page: Any) -> Any:
     return artist
 
 
-def _words(words: Words, page: Any) -> Any:
+def _words(words: TextLine, page: Any) -> Any:
     """The outlines of the letters, drawn to the width they have in the other forms."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patches import PathPatch

@@ -69,12 +69,12 @@ class Table(Sequence[dict[str, Any]]):
         return list(self.rows[0]) if self.rows else []
 
     def __repr__(self) -> str:
-        from symroof.report.text_table import table
+        from symroof.drawing.table_formats import text_table
 
-        return table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
+        return text_table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.html_table import html_table
+        from symroof.drawing.table_formats import html_table
 
         return html_table([key.replace("_", " ") for key in self.columns], ([shown(row[key]) for key in self.columns] for row in self.rows))
 

@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symroof.drawing.table_formats import text_table, width
 from symroof.errors import visible
-from symroof.report.text_table import table, width
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
@@ -68,7 +68,7 @@ def claims_table(claims: Sequence[Checked], room: int) -> str:
     rows = [[str(c.line), c.says or c.id, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
     columns = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
     cells = [[_lines(visible(row[i]), CELL) for i in columns if i != 1] for row in rows]
-    others = table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in columns if i != 1])
+    others = text_table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in columns if i != 1])
     left = room - 2 - width(others.partition("\n")[2].partition("\n")[0]) - 2
     sentences = [visible(row[1]) for row in rows]
     drawn = _beside(cells, sentences, left, columns) if left >= SENTENCE else _above(cells, sentences, room, columns)
@@ -80,7 +80,7 @@ def _beside(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], left
     """A wide table: the sentence in a column of its own."""
     longest = max(width("sentence"), *map(width, sentences))
     rows = [[first, _lines(sentence, min(left, longest)), *rest] for (first, *rest), sentence in zip(cells, sentences, strict=True)]
-    return table([line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  ")
+    return text_table([line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  ")
 
 
 def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room: int, columns: Sequence[int]) -> str:
@@ -88,7 +88,7 @@ def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room:
     spread = [_spread([[""], *row[1:]]) for row in cells]
     wide = max(len("line"), *(len(row[0][0]) for row in cells))
     rows = [["".rjust(wide), *line[1:]] for lines in spread for line in lines]
-    head, rule, *rest = table(rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  ").splitlines()
+    head, rule, *rest = text_table(rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  ").splitlines()
     out, drawn = [head, rule], iter(rest)
     for row, sentence, lines in zip(cells, sentences, spread, strict=True):
         first, *more = _lines(sentence, room - wide - 4) or [""]

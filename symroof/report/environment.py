@@ -11,8 +11,8 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from symroof.report.markup import FORMATS, UNKNOWN, Code, Math, Ranged, fence, html_math
-from symroof.report.text_table import mostly_numbers
+from symroof.drawing.table_formats import UNKNOWN, mostly_numbers
+from symroof.report.markup import FORMATS, Code, Math, Ranged, fence, html_math
 from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}

@@ -9,14 +9,11 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
-
-UNKNOWN = "not known"
-"""What stands where a case has no value."""
 
 
 class Code(str):
@@ -100,6 +97,18 @@ def markdown_code(text: str) -> str:
 def fence(text: str, least: int = 3) -> str:
     """Backticks that no run of backticks inside the text can close."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
+
+
+def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
+    """A table in GitHub's Markdown with escaped cells.
+
+    >>> print(markdown_table([["a_b", "1"]], ["name", "value"]))
+    | name | value |
+    | --- | --- |
+    | a\\_b | 1 |
+    """
+    lines = [list(map(markdown_text, header)), ["---"] * len(header), *(list(map(markdown_text, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def markdown_math(text: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck
-from symroof.report.markup import UNKNOWN
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.select.configuration import Configuration, Run
 from symroof.units import significant
 

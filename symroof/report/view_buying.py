@@ -6,7 +6,7 @@ from typing import Any
 
 from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
 from symroof.cases.quantity_result import Result
-from symroof.report.markup import UNKNOWN
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.selection_cells import Part, shown, verdict
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration, Run

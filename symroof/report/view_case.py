@@ -10,9 +10,10 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unjudged
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula.parse import parse
 from symroof.report.formulas import symbol
-from symroof.report.markup import UNKNOWN, Code, Ranged
+from symroof.report.markup import Code, Ranged
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS

@@ -10,8 +10,8 @@ from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, slots_warning, target_checks, under_load
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import cell, deciding, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 

@@ -6,7 +6,8 @@ from typing import Any
 from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
-from symroof.report.markup import UNKNOWN, Code
+from symroof.drawing.table_formats import UNKNOWN
+from symroof.report.markup import Code
 from symroof.report.view_case import shown
 from symroof.theory.switches import DETAIL
 

@@ -7,11 +7,11 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import Result
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Largest
 from symroof.report.field_names import operator_name
-from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import cell
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES

@@ -7,7 +7,7 @@ from fractions import Fraction
 from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
 from symroof.analysis.verdict import MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.cases.quantity_result import Result
-from symroof.report.markup import UNKNOWN
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.selection_cells import MISSES, Part, shown, slack, verdict
 from symroof.report.view_buying import buys
 from symroof.report.view_flips import change, lacking

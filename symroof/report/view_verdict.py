@@ -12,9 +12,9 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import findings, target_checks, unjudged
 from symroof.cases.binding import Binding
 from symroof.cases.case_results import Answers
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import all_usable, case_row, shown, target_row, targets_outcome
 from symroof.report.view_decision import DIGITS, bounds_of, gain
 from symroof.report.view_latency import bound_of

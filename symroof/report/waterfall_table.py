@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from symroof.analysis.waterfall import HEADER
-from symroof.report.text_table import markdown_table, table
+from symroof.drawing.table_formats import text_table
+from symroof.report.markup import markdown_table
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def terminal(way: Waterfall, start: str, end: str) -> str:
       input  prompt: 1,024 tokens -> 2,048 tokens  +134.2 MB  × 2  268.4 MB
       to     long                                  +134.2 MB  × 2  268.4 MB
     """
-    lines = [f"{way.symbol.name}: {way.symbol.meaning}", table(way.rows(start, end), indent="  ")]
+    lines = [f"{way.symbol.name}: {way.symbol.meaning}", text_table(way.rows(start, end), indent="  ")]
     return "\n".join([*lines, *(f"  {note}" for note in way.notes())])
 
 
@@ -51,7 +52,7 @@ def origins_text(made: Origins, name: str, claimed: str, share: float | None, re
     slips = [[f"slip {slip.slip}: {slip.text}", _number(slip.explains, unit), _chance(slip.chance)] for slip in read.slips]
     choices = [[entry.text, format_quantity(entry.value, unit, 6), ""] for entry in made.explanations]
     if slips or choices:
-        lines.append(table([*slips, *choices], indent="  "))
+        lines.append(text_table([*slips, *choices], indent="  "))
     elif not lines:
         lines.append("  no preset, no slip and no set of up to three choices gives it")
     if left_out:

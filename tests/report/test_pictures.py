@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from symroof.api import Study
-from symroof.drawing.canvas import Shape
+from symroof.drawing.canvas import Polyline
 from symroof.errors import InputError
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
@@ -204,7 +204,7 @@ def test_what_lies_beyond_memory_is_dashed_and_grey():
     """On the page: the full line ends where the dashed one begins, at the solved place."""
     answers = study("llama-3-70b-chat").first
     made = ttft_picture.picture(study("llama-3-70b-chat"), answers)
-    lines = [item for item in made.canvas.items if isinstance(item, Shape) and item.stroke and not item.closed]
+    lines = [item for item in made.canvas.items if isinstance(item, Polyline) and item.stroke and not item.closed]
     full = next(line for line in lines if line.width == 2.2)
     dashed = next(line for line in lines if line.stroke == "#808080")
     assert full.dash == ()

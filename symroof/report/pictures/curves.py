@@ -77,7 +77,7 @@ def _value(case: Case, quantity: str) -> float:
 
 
 def spread(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
-    """Whole numbers evenly apart in logarithms, and the solved places between them as they are."""
+    """Whole numbers linear_ticks apart in logarithms, and the solved places between them as they are."""
     steps = {Fraction(round(low * (high / low) ** (i / (count - 1)))) for i in range(count)}
     return sorted(steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)})
 
@@ -167,16 +167,16 @@ class Bounds:
     def draw(self, frame: Frame) -> None:
         """A line for each."""
         if self.memory:
-            frame.cut(float(self.memory.value))
+            frame.memory_limit(float(self.memory.value))
         if self.goal is not None:
-            frame.across("target", float(self.goal), VERMILION, DASHED)
+            frame.horizontal_line("target", float(self.goal), VERMILION, DASHED)
         if self.ridge and self.ridge.real:
-            frame.upright("ridge", float(self.ridge.value), OCHRE, DOTTED)
+            frame.vertical_line("ridge", float(self.ridge.value), OCHRE, DOTTED)
 
     def mark(self, frame: Frame) -> None:
         """A square where the target is met."""
         if self.goal is not None and self.target and self.target.real:
-            frame.sign(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
+            frame.marker(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.places import Area
-from symroof.drawing.scales import even, evenly
+from symroof.drawing.label_placement import Area
+from symroof.drawing.scales import linear_ticks, round_values
 from symroof.report.pictures.cases import at_last_step, known
 from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, limit, roof
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
@@ -48,14 +48,16 @@ def picture(study: Study, subject: Answers) -> Picture:
     _places(frame, subject, there, bounds, double)
     _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
-    climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
+    climb = (
+        "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.placer.has_line("climb") else ""
+    )
     notes = [f"{climb}Every crossing is solved" + (f", {subject.standing}; the band is what the ranges span." if subject.corners else ".")]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
 def _end(last: float, limits: list[Limit]) -> float:
     near = [1.25 * float(place.value) for place in limits if place.value < NEAR * last]
-    return float(even(0, max([2 * last, 256, *near]), 5)[1] * 5)
+    return float(round_values(0, max([2 * last, 256, *near]), 5)[1] * 5)
 
 
 def _frame(subject: Answers, shown: list[float], high: float) -> Frame:
@@ -67,12 +69,12 @@ def _frame(subject: Answers, shown: list[float], high: float) -> Frame:
 def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, float]], bounds: Bounds) -> None:
     """Areas, axes and curves."""
     for start, end, winner in regions(there, bounds, frame.x):
-        frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.15)
+        frame.shade(start, end, ORANGE if winner == "compute" else SKY, 0.15)
     pairs = [(x, y) for x, y in zip(line.places, line.values, strict=True) if math.isfinite(y)]
     floor = pairs[0][1]
     frame.region([*pairs, (frame.x.high, floor), (pairs[0][0], floor)], SKY, 0.5)
     frame.band(line.places, edges, BLUE)
-    frame.axes("context of every request (tokens)", "inter-token latency", evenly, evenly, counted, seconds)
+    frame.axes("context of every request (tokens)", "inter-token latency", linear_ticks, linear_ticks, counted, seconds)
     frame.curve("floor", [(0, floor), (frame.x.high, floor)], GREY, 1.2, DOTTED)
     line.draw(frame, BLUE)
 
@@ -86,8 +88,8 @@ def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, doub
         frame.curve("climb", [_at(there, first), (x, y)], VERMILION, 3.4)
     bounds.mark(frame)
     if double and double.real:
-        frame.sign(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
-    frame.sign(x, y, "diamond", VERMILION, 5.0)
+        frame.marker(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
+    frame.marker(x, y, "diamond", VERMILION, 5.0)
 
 
 def _own(there: Answers) -> tuple[float, float]:
@@ -102,15 +104,15 @@ def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
 
 def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
     result = subject.get("itl_last") or there.result("itl")
-    frame.near(*_own(there), lines("last step: " if frame.places.shows("climb") else "this case: ", result.plain()), VERMILION, bold=True)
+    frame.label_point(*_own(there), lines("last step: " if frame.placer.has_line("climb") else "this case: ", result.plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     if double and double.real:
         words = f"twice a step without cache: {double.count:,} tokens"
-        frame.near(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
+        frame.label_point(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
     label_ridge(frame, there, bounds)
-    frame.beside("floor", ("a step without cache",), GREY)
-    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
-    frame.within(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
+    frame.label_line("floor", ("a step without cache",), GREY)
+    frame.label_line(AT_PEAK, (AT_PEAK,), BLUE)
+    frame.label_region(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
 
 
 def _wedge(frame: Frame, there: Answers) -> Area:

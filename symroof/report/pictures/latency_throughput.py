@@ -10,7 +10,7 @@ from symroof.analysis.verdict import under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal
+from symroof.drawing.scales import log_ticks
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve, held, limit, power_of_two, spread
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
@@ -161,9 +161,9 @@ def _draw(frame: Frame, curves: list[Curve]) -> None:
     for goal in goals:
         frame.region([(frame.x.low, frame.y.low), (frame.x.high, frame.y.low), (frame.x.high, float(goal)), (frame.x.low, float(goal))], SKY, 0.16)
     of = curves[0].of
-    frame.axes(of.across, f"inter-token latency{' under load' if of is UNDER_LOAD else ''}", decimal, decimal, counted, seconds)
+    frame.axes(of.across, f"inter-token latency{' under load' if of is UNDER_LOAD else ''}", log_ticks, log_ticks, counted, seconds)
     for goal in goals:
-        frame.across(f"target {goal}", float(goal), VERMILION, DASHED)
+        frame.horizontal_line(f"target {goal}", float(goal), VERMILION, DASHED)
     for i, made in enumerate(curves):
         colour, dash, _ = SERIES[i]
         pairs = list(zip(made.batches, made.places, strict=True))
@@ -176,32 +176,32 @@ def _mark(frame: Frame, made: Curve) -> None:
     bounds = made.bounds
     for place, shape, colour in ((bounds.ridge, "diamond", BLACK), (bounds.target, "up", VERMILION), (bounds.memory, "square", BLACK)):
         if place and place.value >= 1 and place.real:
-            frame.sign(*made.at(place.value), shape, colour, 4.5)
+            frame.marker(*made.at(place.value), shape, colour, 4.5)
     for batch in made.configuration.batches:
-        frame.sign(*made.at(batch), "circle", BLACK, 3.8, WHITE)
+        frame.marker(*made.at(batch), "circle", BLACK, 3.8, WHITE)
 
 
 def _label(frame: Frame, curves: list[Curve]) -> None:
     few = len(curves) <= 2
     for i, made in enumerate(curves):
         if len(curves) > 1:
-            frame.beside(f"line {i}" if frame.places.shows(f"line {i}") else f"beyond {i}", (made.configuration.label,), SERIES[i][0], bold=True)
+            frame.label_line(f"line {i}" if frame.placer.has_line(f"line {i}") else f"beyond {i}", (made.configuration.label,), SERIES[i][0], bold=True)
     for i, made in enumerate(curves):
         memory, target, ridge = made.bounds.memory, made.bounds.target, made.bounds.ridge
         if memory and memory.value >= 1 and memory.real:
-            frame.near(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"{memory.count:,}")[not few :], BLACK)
+            frame.label_point(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"{memory.count:,}")[not few :], BLACK)
         if target and target.value >= 1 and target.real:
             gone = " †" if few and target.value > made.edge else ""
-            frame.near(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"{target.count:,}{gone}")[not few :], VERMILION)
+            frame.label_point(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"{target.count:,}{gone}")[not few :], VERMILION)
         if ridge and ridge.real and few:
-            frame.near(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"{math.ceil(ridge.value):,}"), BLACK)
+            frame.label_point(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"{math.ceil(ridge.value):,}"), BLACK)
         for batch in made.configuration.batches if few else ():
             flag = " †" if batch > made.edge else ""
-            frame.near(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
-        frame.beside(f"beyond {i}", ("does not fit",), GREY, needed=False)
-        frame.beside(f"bound {i}", (AT_PEAK, "bound"), SERIES[i][0], needed=i == 0)
+            frame.label_point(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
+        frame.label_line(f"beyond {i}", ("does not fit",), GREY, needed=False)
+        frame.label_line(f"bound {i}", (AT_PEAK, "bound"), SERIES[i][0], needed=i == 0)
     for goal in _goals(curves):
-        frame.beside(f"target {goal}", (target_word("ITL", goal),), VERMILION)
+        frame.label_line(f"target {goal}", (target_word("ITL", goal),), VERMILION)
 
 
 def says(curves: list[Curve], single: bool) -> str:

@@ -6,8 +6,8 @@ from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from symroof.drawing.frame import TICK_SIZE
-from symroof.drawing.letters import text_width, wrapped
-from symroof.drawing.scales import Scale, even
+from symroof.drawing.scales import Scale, round_values
+from symroof.drawing.text_metrics import text_width, wrapped
 from symroof.report.pictures.cases import compared, labels
 from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
@@ -61,10 +61,10 @@ def _legend(canvas: Canvas, words: list[str]) -> None:
     left, y = NAMES, canvas.height - 45
     for word in words:
         canvas.area([(left, y), (left + 9, y), (left + 9, y + 7), (left, y + 7)], COLOURS[word])
-        box = canvas.words(word, left + 13, y, 8.5)
+        box = canvas.text(word, left + 13, y, 8.5)
         left = box[2] + 14
     canvas.line([(left + 4, y - 2), (left + 4, y + 9)], BLACK, 1.8)
-    canvas.words("usable", left + 10, y, 8.5)
+    canvas.text("usable", left + 10, y, 8.5)
 
 
 def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[str, str], middle: float) -> None:
@@ -78,7 +78,7 @@ def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[st
     canvas.line([(usable, middle - 12), (usable, middle + 12)], BLACK, 1.8)
     lines = wrapped(label, 8.5, NAMES - 12)
     lines = [*lines[:1], wrapped(" ".join(lines[1:]), 8.5, NAMES - 18)[0] + ("…" if len(lines) > 2 else "")] if len(lines) > 1 else lines
-    canvas.words("\n".join(lines), NAMES - 6, middle - 3 + 5 * (len(lines) - 1), 8.5, align=1.0)
+    canvas.text("\n".join(lines), NAMES - 6, middle - 3 + 5 * (len(lines) - 1), 8.5, align=1.0)
     _totals(canvas, case, scale(start), usable, middle)
 
 
@@ -86,12 +86,12 @@ def _totals(canvas: Canvas, case: Answers, end: float, usable: float, middle: fl
     """The bytes needed behind the bar, the usable bytes behind its line; both behind the line where the bar leaves no room."""
     total, most = (case.result(name).plain().partition(" (")[0] for name in ("memory_bytes", "usable_memory"))
     if case.does_not_fit:
-        canvas.words(f"{total} of {most}:\ndoes not fit", max(end, usable) + 6, middle + 2, 8.5, VERMILION, bold=True)
+        canvas.text(f"{total} of {most}:\ndoes not fit", max(end, usable) + 6, middle + 2, 8.5, VERMILION, bold=True)
     elif end + text_width(total, 8.5) + 12 < usable:
-        canvas.words(total, end + 6, middle - 3, 8.5)
-        canvas.words(most, usable + 6, middle - 3, 8.5, GREY)
+        canvas.text(total, end + 6, middle - 3, 8.5)
+        canvas.text(most, usable + 6, middle - 3, 8.5, GREY)
     else:
-        canvas.words(f"{total} of {most}", usable + 6, middle - 3, 8.5)
+        canvas.text(f"{total} of {most}", usable + 6, middle - 3, 8.5)
 
 
 def _box(canvas: Canvas, left: float, right: float, middle: float, colour: str, word: str, line: float) -> None:
@@ -103,15 +103,15 @@ def _box(canvas: Canvas, left: float, right: float, middle: float, colour: str, 
     canvas.line([*corners, corners[0]], "#FFFFFF", 0.8)
     wide = text_width(word, TICK_SIZE) + 8
     if wide < right - left and not abs(line - (left + right) / 2) < wide / 2:
-        canvas.words(word, (left + right) / 2, middle - 3, TICK_SIZE, "#FFFFFF" if word in ("weights", "state") else BLACK, align=0.5)
+        canvas.text(word, (left + right) / 2, middle - 3, TICK_SIZE, "#FFFFFF" if word in ("weights", "state") else BLACK, align=0.5)
 
 
 def _axis(canvas: Canvas, scale: Scale) -> None:
     canvas.line([(scale.start, 32), (scale.end, 32)], GREY, 0.8)
-    for mark in even(0, scale.high, 6):
+    for mark in round_values(0, scale.high, 6):
         canvas.line([(scale(mark), 32), (scale(mark), 29)], GREY, 0.8)
-        canvas.words(f"{mark:,.4g}", scale(mark), 20, TICK_SIZE, GREY, align=0.5)
-    canvas.words("GB", (scale.start + scale.end) / 2, 7, 9, align=0.5)
+        canvas.text(f"{mark:,.4g}", scale(mark), 20, TICK_SIZE, GREY, align=0.5)
+    canvas.text("GB", (scale.start + scale.end) / 2, 7, 9, align=0.5)
 
 
 def _sentence(case: Answers, label: str) -> str:

@@ -13,7 +13,7 @@ from symroof.analysis.verdict import AT_THE_PEAK, basis_of
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal, evenly, powers_of_two
+from symroof.drawing.scales import linear_ticks, log_ticks, power_of_two_ticks
 from symroof.errors import InputError, Problem
 from symroof.formula.text import in_short
 from symroof.report.pictures.curves import POINTS, Line, along, band, curve, held, power_of_two, spread
@@ -99,7 +99,7 @@ def _case_words(subject: Answers, name: str) -> str:
 
 
 def _line(drawn: Drawn) -> Line:
-    """The values at points evenly apart in logarithms around the case's own."""
+    """The values at points linear_ticks apart in logarithms around the case's own."""
     subject, by = drawn.subject, drawn.by
     now = float(subject.case.value(by)) or 1.0
     low, high = now / REACH, now * REACH
@@ -144,20 +144,20 @@ def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
     subject, across, up = drawn.subject, drawn.across, drawn.up
     own = float(subject.case.value(drawn.by)), float(subject.case.value(drawn.name))
     if line.held:
-        frame.cut(float(line.held.value))
+        frame.memory_limit(float(line.held.value))
     frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
-    marks = powers_of_two if across.counted else decimal
+    marks = power_of_two_ticks if across.counted else log_ticks
     title = f"{drawn.by}{f' ({across.spoken_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.spoken_unit})' if up.unit else ''}"
-    frame.axes(*title, marks, decimal if frame.y.log else evenly, lambda x: _short(x, across), lambda y: _tick(y, up))
+    frame.axes(*title, marks, log_ticks if frame.y.log else linear_ticks, lambda x: _short(x, across), lambda y: _tick(y, up))
     for place in line.poles:
-        frame.upright(f"pole {place}", float(place), GREY, DOTTED)
+        frame.vertical_line(f"pole {place}", float(place), GREY, DOTTED)
     line.draw(frame, BLUE)
-    frame.sign(*own, "diamond", VERMILION, 5.0)
-    frame.near(*own, lines("this case: ", subject.result(drawn.name).plain()), VERMILION, bold=True)
+    frame.marker(*own, "diamond", VERMILION, 5.0)
+    frame.label_point(*own, lines("this case: ", subject.result(drawn.name).plain()), VERMILION, bold=True)
     if line.held:
-        frame.label_cut(float(line.held.value), "memory ends")
+        frame.label_memory_limit(float(line.held.value), "memory ends")
     for place in line.poles:
-        frame.beside(f"pole {place}", (f"pole at {_at(place, across)}", "pole"), GREY)
+        frame.label_line(f"pole {place}", (f"pole at {_at(place, across)}", "pole"), GREY)
 
 
 def _at(place: Fraction, symbol: Symbol) -> str:

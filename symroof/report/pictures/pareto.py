@@ -12,7 +12,7 @@ from symroof.analysis.verdict import under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal
+from symroof.drawing.scales import log_ticks
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
@@ -92,7 +92,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     _label(frame, every, points, [place for place in _order(every, best, subject) if place not in numbered], best, chosen, goal)
     for place in numbered:
         for point in [point for point in points if point.place == place][-1:]:
-            frame.near(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
+            frame.label_point(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
@@ -138,24 +138,24 @@ def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | 
     up = [float(point.worth) for point in points]
     frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
     name, form = (of.of_cost, in_unit("")) if by == of.cost else (of.of_rate, counted)
-    frame.axes(of.latency, name, decimal, decimal, seconds, form)
+    frame.axes(of.latency, name, log_ticks, log_ticks, seconds, form)
     return frame
 
 
 def _draw(frame: Frame, every: Sequence[Configuration], points: Sequence[Point], best: Sequence[Point], goal: Fraction | None) -> None:
     looks = _looks(every, best)
     if goal is not None:
-        frame.upright("target", float(goal), VERMILION, DASHED)
+        frame.vertical_line("target", float(goal), VERMILION, DASHED)
     for place in range(len(every)):
         own = [(float(point.itl), float(point.worth)) for point in points if point.place == place]
         colour, dash, shape = looks.get(place, (PALE, (), "circle"))
         frame.curve(f"case {place}", own, colour, 1.1, dash)
         for x, y in own:
-            frame.sign(x, y, shape, colour, 2.6, WHITE)
+            frame.marker(x, y, shape, colour, 2.6, WHITE)
     frame.curve("front", [(float(point.itl), float(point.worth)) for point in best], BLACK, 1.8)
     for point in best:
         colour, _, shape = looks.get(point.place, (GREY, (), "circle"))
-        frame.sign(float(point.itl), float(point.worth), shape, colour, 4.0)
+        frame.marker(float(point.itl), float(point.worth), shape, colour, 4.0)
 
 
 def _looks(every: Sequence[Configuration], best: Sequence[Point]) -> dict[int, tuple[str, tuple[float, ...], str]]:
@@ -189,18 +189,18 @@ def _label(
     looks, shown = _looks(every, best), {point.place for point in points}
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"
-        frame.near(float(chosen.itl), float(chosen.worth), (words, words.replace(": ", ":\n")), VERMILION, bold=True)
+        frame.label_point(float(chosen.itl), float(chosen.worth), (words, words.replace(": ", ":\n")), VERMILION, bold=True)
     for place in order:
         name, colour = every[place].label, looks.get(place, (GREY, (), ""))[0]
         if place in shown:
-            frame.beside(f"case {place}", (name, name.replace(", ", ",\n")), colour, bold=place == order[0] or any(point.place == place for point in best))
+            frame.label_line(f"case {place}", (name, name.replace(", ", ",\n")), colour, bold=place == order[0] or any(point.place == place for point in best))
     for _, run in groupby(best, key=lambda point: point.place) if len(every) < 5 else ():
         members = list(run)
         for point in dict.fromkeys((members[0], members[-1])):
             if point != chosen:
-                frame.near(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
+                frame.label_point(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
     if goal is not None:
-        frame.beside("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
+        frame.label_line("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
 
 
 def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None, of: Measures, by: str, gone: Sequence[str]) -> str:

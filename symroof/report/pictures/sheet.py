@@ -15,8 +15,8 @@ from symroof.drawing import ENDINGS
 from symroof.drawing.canvas import LEADING, Canvas
 from symroof.drawing.colours import BLACK, GREY, VERMILION
 from symroof.drawing.frame import Frame
-from symroof.drawing.letters import wrapped
 from symroof.drawing.scales import Scale
+from symroof.drawing.text_metrics import wrapped
 from symroof.errors import InputError, Problem, require
 from symroof.output_files import write_atomic
 
@@ -93,12 +93,12 @@ class Picture:
 def sheet(headline: str, case: str, flagged: bool = False, height: float = HEIGHT) -> Canvas:
     """A page with its headline; the case in red, with its flag, where it does not fit."""
     canvas = Canvas(WIDTH, height)
-    canvas.words(headline, 6, height - 15, 10.5, BLACK, bold=True)
+    canvas.text(headline, 6, height - 15, 10.5, BLACK, bold=True)
     line_text = f"{case} (does not fit in memory)" if flagged else case
     (line, *more) = wrapped(line_text, 9, WIDTH - 12)
     if more:  # the flag is never cut off
         line = f"{wrapped(case, 9, WIDTH - (120 if flagged else 20))[0]}…{' (does not fit in memory)' if flagged else ''}"
-    canvas.words(line, 6, height - 29, 9, VERMILION if flagged else GREY)
+    canvas.text(line, 6, height - 29, 9, VERMILION if flagged else GREY)
     return canvas
 
 
@@ -120,7 +120,7 @@ def noted(canvas: Canvas, notes: Iterable[str]) -> None:
     for note in filter(None, notes):
         for line in wrapped(note, NOTE_SIZE, canvas.width - 12):
             foot -= NOTE_SIZE * LEADING
-            canvas.words(line, 6, foot + 2, NOTE_SIZE, GREY)
+            canvas.text(line, 6, foot + 2, NOTE_SIZE, GREY)
     canvas.below = max(canvas.below, -foot + 2)
 
 

@@ -9,8 +9,8 @@ from symroof.analysis.verdict import under_load
 from symroof.cases.case_results import Answers
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
-from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
+from symroof.drawing.text_metrics import shortened
 from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.theory.symbols import base_name
 
@@ -42,7 +42,7 @@ def picture(study: Study, subject: Answers) -> Picture:
         foot = canvas.height - 71 - ROW * i
         if i % 2:
             canvas.area([(4, foot - 5.5), (WIDTH - 8, foot - 5.5), (WIDTH - 8, foot - 5.5 + ROW), (4, foot - 5.5 + ROW)], tint(GREY, 0.07))
-        canvas.words(shortened(name, 8.5, NAMES - 14), NAMES - 8, foot, 8.5, align=1.0)
+        canvas.text(shortened(name, 8.5, NAMES - 14), NAMES - 8, foot, 8.5, align=1.0)
     canvas.axes = ("input", "elasticity")
     canvas.drawn += [(metric, name, float(spans[metric][0])) for metric in metrics for name, spans in shown.items() if metric in spans]
     for column, metric in enumerate(metrics):
@@ -91,7 +91,7 @@ def in_steps(subject: Answers, metrics: Collection[str]) -> list[str]:
 def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) -> None:
     """The bars of one metric around their zero."""
     top, middle = canvas.height - 60, scale(0)
-    canvas.words(name, middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
+    canvas.text(name, middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
     canvas.line([(middle, top + 5), (middle, top - ROW * len(spans) + 2)], GREY, 0.8)
     for i, span in enumerate(spans):
         foot = canvas.height - 71 - ROW * i
@@ -111,7 +111,7 @@ def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) ->
             canvas.line([(scale(high), centre - 2.5), (scale(high), centre + 2.5)], BLACK, 0.9)
         right = value > 0
         edge = max(end, scale(high)) + 3 if right else min(end, scale(low)) - 3
-        canvas.words(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
+        canvas.text(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
 
 
 def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: dict[str, str]) -> str:

@@ -7,7 +7,7 @@ from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, ORANGE, SKY, VERMILION
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal, powers_of_two
+from symroof.drawing.scales import log_ticks, power_of_two_ticks
 from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, curve, power_of_two, roof, spread
 from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.words import BEYOND_MEMORY, allowances, counted, label_limits, label_ridge, lines, regions, seconds, unfit
@@ -56,16 +56,16 @@ def _frame(subject: Answers, values: list[float], ends: tuple[float, float]) -> 
 def _draw(frame: Frame, subject: Answers, line: Line, bounds: Bounds) -> None:
     """Areas, axes, curves, and the solved places with the case itself."""
     for start, end, winner in regions(subject, bounds, frame.x):
-        frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.22)
+        frame.shade(start, end, ORANGE if winner == "compute" else SKY, 0.22)
     frame.band(line.places, band(subject, "ttft", "prompt", line.points), BLUE)
-    frame.axes("prompt (tokens)", "time to first token", powers_of_two, decimal, counted, seconds)
+    frame.axes("prompt (tokens)", "time to first token", power_of_two_ticks, log_ticks, counted, seconds)
     for name, (_, dash) in PARTS.items() if bounds.ridge else ():
         part = zip(line.places, curve(line.cases, name), line.values, strict=True)
         frame.curve(name, [(x, y) for x, y, whole in part if y < 0.97 * whole], GREY, 1.1, dash)
     line.draw(frame, BLUE)
     bounds.draw(frame)
     bounds.mark(frame)
-    frame.sign(*_own(subject), "diamond", VERMILION, 5.0)
+    frame.marker(*_own(subject), "diamond", VERMILION, 5.0)
 
 
 def _own(subject: Answers) -> tuple[float, float]:
@@ -74,12 +74,12 @@ def _own(subject: Answers) -> tuple[float, float]:
 
 
 def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
-    frame.near(*_own(subject), lines("this case: ", subject.result("ttft").plain()), VERMILION, bold=True)
+    frame.label_point(*_own(subject), lines("this case: ", subject.result("ttft").plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
     label_ridge(frame, subject, bounds)
-    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
+    frame.label_line(AT_PEAK, (AT_PEAK,), BLUE)
     for name, (word, _) in PARTS.items():
-        frame.beside(name, (word,), GREY)
+        frame.label_line(name, (word,), GREY)
 
 
 def says(subject: Answers, bounds: Bounds) -> str:

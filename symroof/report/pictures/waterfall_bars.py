@@ -6,8 +6,8 @@ from symroof.analysis.waterfall import Step, Waterfall, plain, signed, times
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
-from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
+from symroof.drawing.text_metrics import shortened
 from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, noted, sheet
 from symroof.units import format_quantity
 
@@ -81,6 +81,6 @@ class _Rows:
         self.reached = self.scale(float(after))
 
     def _words(self, name: str, number: str, bold: bool = False) -> None:
-        self.canvas.words(shortened(name, SIZE, NAMES - (46 if bold else 16)), NAMES - 8, self.foot, SIZE, BLACK, bold=bold, align=1.0)
-        self.canvas.words(number, WIDTH - RIGHT - VALUES + 8, self.foot, SIZE, BLACK, bold=bold)
+        self.canvas.text(shortened(name, SIZE, NAMES - (46 if bold else 16)), NAMES - 8, self.foot, SIZE, BLACK, bold=bold, align=1.0)
+        self.canvas.text(number, WIDTH - RIGHT - VALUES + 8, self.foot, SIZE, BLACK, bold=bold)
         self.foot -= ROW

@@ -79,11 +79,11 @@ def label_limits(frame: Frame, bounds: Bounds) -> None:
     """The labels of what memory holds, of the target and of the place where it is met."""
     memory, target = bounds.memory, bounds.target
     if memory:
-        frame.label_cut(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
+        frame.label_memory_limit(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
     if bounds.goal is not None:
         if target and target.real:
-            frame.near(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
-        frame.beside("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
+            frame.label_point(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
+        frame.label_line("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
 
 
 def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
@@ -91,12 +91,12 @@ def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
     memory = bounds.memory
     if bounds.ridge and bounds.ridge.real:
         first = f"{math.ceil(bounds.ridge.value):,}"
-        frame.beside("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
+        frame.label_line("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
     for start, end, winner in regions(answers, bounds, frame.x):
         until = min(end, float(memory.value)) if memory and memory.value > start else end
         plain = _between(answers, bounds, start, until).value(f"{STEP[bounds.metric]}_bound") == winner
         words = (f"{winner}-bound", f"{winner}-\nbound") if plain else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
-        frame.between(start, until, words, OCHRE if winner == "compute" else BLUE)
+        frame.label_range(start, until, words, OCHRE if winner == "compute" else BLUE)
 
 
 BEYOND_MEMORY = "† does not fit in memory."

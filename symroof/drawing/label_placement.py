@@ -26,7 +26,7 @@ Sums = list[list[int]]
 
 
 @dataclass
-class Places:
+class LabelPlacer:
     """The space taken inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
 
     frame: Box
@@ -42,15 +42,15 @@ class Places:
         self._sums.pop(name, None)
         self._sums.pop("", None)
 
-    def shows(self, name: str) -> bool:
+    def has_line(self, name: str) -> bool:
         """Whether any of a line lies in the frame."""
         return bool(self._lines.get(name))
 
-    def take(self, box: Box) -> None:
+    def reserve(self, box: Box) -> None:
         """A box that is taken from now on."""
         self.boxes.append(box)
 
-    def within(self, area: Area, size: Size) -> Point | None:
+    def inside_region(self, area: Area, size: Size) -> Point | None:
         """The centre of the roomiest place that lies wholly inside a region."""
         left, bottom, right, top = self.frame
         centres = []
@@ -69,7 +69,7 @@ class Places:
         ends = [area(y - half + 2 * half * i / 6) for i in range(7)]
         return max(low for low, _ in ends) + TIGHT, min(high for _, high in ends) - TIGHT
 
-    def beside(self, name: str, size: Size) -> Point | None:
+    def beside_line(self, name: str, size: Size) -> Point | None:
         """The centre of the roomiest place right beside a line, or further off where that is all taken."""
         shown = self._lines.get(name, [])
         for gap in (TIGHT, 3 * TIGHT, 7 * TIGHT):
@@ -78,7 +78,7 @@ class Places:
                 return place
         return None
 
-    def near(self, spot: Point, gap: float, size: Size) -> Point | None:
+    def near_point(self, spot: Point, gap: float, size: Size) -> Point | None:
         """The centre of the roomiest free place around a spot, so far from it, with nothing between them."""
         free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
         return self._roomiest(free, size, None)
