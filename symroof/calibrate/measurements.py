@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symroof.errors import InputError, Problem, Word, nearest, split_hint
+from symroof.errors import InputError, LocatedText, Problem, nearest, split_hint
 from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import setting
@@ -78,11 +78,11 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
     return measured
 
 
-def _cells(file: str, number: int, line: str) -> list[Word]:
+def _cells(file: str, number: int, line: str) -> list[LocatedText]:
     """The fields of a line, quotes taken off."""
     if len(line) > LONGEST_LINE:
         raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
-    cells: list[Word] = []
+    cells: list[LocatedText] = []
     at = 0
     while True:
         match = CELL.match(line, at)
@@ -91,7 +91,7 @@ def _cells(file: str, number: int, line: str) -> list[Word]:
                 Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="a quote stands at both ends of a value")
             )
         kind = "plain" if match["quoted"] is None else "quoted"
-        cells.append(Word(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
+        cells.append(LocatedText(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
         if match["end"] == "":
             return cells
         at = match.end()
@@ -101,7 +101,7 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str], own: D
     """The columns.
 
     Raises:
-        InputError: an unknown column, one that is there twice, too many, no latency among them.
+        InputError: an unknown column, one that is given twice, too many, no latency among them.
     """
     cells = _cells(file, number, line)
     problems: list[Problem] = []
@@ -110,7 +110,7 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str], own: D
         try:
             heading = _heading(cell.text, fitted, own)
             if heading.name in (other.name for other in headings):
-                raise ValueError(f"{heading.name} is there twice")
+                raise ValueError(f"{heading.name} is given twice")
             headings.append(heading)
         except ValueError as error:
             message, _, hint = str(error).partition("; ")

@@ -50,7 +50,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
     if out and out != "-" and os.path.exists(out) and any(os.path.samefile(out, path) for path in (measured, study) if path and os.path.exists(path)):
-        raise InputError(Problem(out, "is an original; what is fitted never replaces one", hint="write it to another file"))
+        raise InputError(Problem(out, "is an input file, which the fitted block would overwrite", hint="write it to another file"))
     fitted = made.calibrate(measured, names)
     if len(made.cases) > 1:
         say(f"several cases given; calibrating the first of {len(made.cases)}", err=True)
@@ -89,7 +89,7 @@ def _catalogue(out: str | None, as_json: bool) -> None:
 
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:
-    """The fit for programs: base units, residuals as shares."""
+    """The fit as JSON: base units, residuals as fractions."""
     from symroof.calibrate.terms import unit
 
     ledger = fit.answers.ledger(_metrics(fit), everything=False)
@@ -155,8 +155,8 @@ def _row(r: Any) -> list[str]:
 
 
 def _held(fit: Calibration) -> list[str]:
-    """The inputs and switches that the fit holds; a star marks a default."""
-    from symroof.cli.ledger import inputs_table, switches_line
+    """Inputs and switches that the fit holds constant."""
+    from symroof.cli.output import inputs_table, switches_line
 
     fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
     held = {name: i for name, i in fit.answers.inputs(_metrics(fit), everything=False).items() if name not in fitted}

@@ -1,4 +1,4 @@
-"""``symroof derive``: how a quantity comes about."""
+"""``symroof derive``: the derivation of a quantity."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import inputs_table, switches_line
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import say, say_json
+from symroof.cli.output import inputs_table, say, say_json, switches_line
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -68,8 +67,7 @@ def derivation_text(derivation: Derivation) -> str:
 
 
 def _limits(derivation: Derivation) -> list[str]:
-    """A line for the first order and for every limit, with its value where there is one."""
-
+    """The first-order form and every limit, with values if known."""
     first = derivation.first_order
     lines = [("first order (weights alone)", first.text, first.result)] if first else []
     lines += [(limit.says, limit.text, limit.result) for limit in derivation.limits]
@@ -79,7 +77,7 @@ def _limits(derivation: Derivation) -> list[str]:
 
 
 def _elasticities(derivation: Derivation) -> list[str]:
-    """Per cent for one per cent: the number where there is one, and the formula where it is short."""
+    """The elasticity to each input: its number if known, and its formula if short."""
     from symroof.analysis.sensitivity import span_text
     from symroof.drawing.table_formats import text_table
 
@@ -94,7 +92,7 @@ def _elasticities(derivation: Derivation) -> list[str]:
 
 
 def _ledger(derivation: Derivation) -> list[str]:
-    """Warnings, inputs and switches behind the value; a star marks a default."""
+    """Warnings, inputs and switches of the value."""
     from symroof.analysis.best_batch import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
 

@@ -1,4 +1,4 @@
-"""``symroof eval``: every quantity, and the bound that holds, as a table or JSON."""
+"""``symroof eval``: every quantity and what limits it, as a table or JSON."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import inputs_table, starred
 from symroof.cli.options import json_option, strict_option, study_from, study_options
-from symroof.cli.output import say, say_json
+from symroof.cli.output import inputs_table, say, say_json, starred
 
 if TYPE_CHECKING:
     from symroof.cases.case_results import Answers
@@ -34,7 +33,7 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 
 
 def case_json(answers: Answers) -> dict[str, Any]:
-    """One case in the form of the contract."""
+    """One case as JSON."""
     binding = answers.binding
     return {
         "model": binding.model.name if binding.model else None,
@@ -47,7 +46,7 @@ def case_json(answers: Answers) -> dict[str, Any]:
 
 
 def _warnings(answers: Answers) -> list[str]:
-    """What to know before a number, the targets that are missed, and why no batch meets them."""
+    """Warnings of the case, missed targets, and why no batch meets them."""
     from symroof.analysis.best_batch import why_no_batch
     from symroof.analysis.verdict import case_warnings, target_warnings
 
@@ -85,7 +84,7 @@ def case_text(answers: Answers) -> str:
 
 
 def _summary(answers: Answers) -> list[str]:
-    """The answer before the tables: both latencies and what limits them, memory, the precision of the arithmetic."""
+    """The key results: latencies and what limits them, memory, precisions."""
     from symroof.analysis.case_titles import devices
 
     lines = []
@@ -95,7 +94,7 @@ def _summary(answers: Answers) -> list[str]:
             lines.append(f"{what} {time.text()}, limited by {limit.plain()}")
     if answers.fits is not None:
         needed, usable = (answers.result(name).plain() for name in ("memory_bytes_per_device", "usable_memory_per_device"))
-        who = f"memory of the fullest of {count} devices" if (count := devices(answers)) > 1 else "memory"
+        who = f"memory of the most loaded of {count} devices" if (count := devices(answers)) > 1 else "memory"
         lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
     if answers.binding.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.binding.precisions.items())

@@ -7,7 +7,7 @@ from symroof.cli.output import json_text, say
 from symroof.report.catalogue_tables import KINDS, shown
 
 UNPRINTED = {"models": {"title"}, "measured": {"engines"}}
-"""Columns of the JSON alone: a model's title repeats its name."""
+"""Columns only in JSON: a model's title repeats its name."""
 
 
 @click.command("list")

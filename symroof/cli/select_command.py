@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say
+from symroof.cli.output import json_text, progress_bar, say
 
 if TYPE_CHECKING:
     from symroof.select.choice import Choice
@@ -61,7 +61,7 @@ FORMATS = ("text", "md")
     help="Number of failing configurations, the nearest first, to solve the required changes for.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Plain text or Markdown.")
-@click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
+@click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
 @json_option
 def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, lacks: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
@@ -74,21 +74,20 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). Without a list of batches, the largest batch
     that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
-    from symroof.cli.progress import bar
     from symroof.select.as_json import choice_json
     from symroof.select.candidates import widened
     from symroof.select.choice import chosen
     from symroof.select.layouts import device_counts
 
     rest, counts = device_counts(pairs(among, "--among"))
-    choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
-    say(json_text(choice_json(choice, bar, show, lacks)) if as_json else written(choice, show, lacks, form))
+    choice = chosen(widened(study_from(study, options, needs_case=not rest), rest), by, progress_bar, counts)
+    say(json_text(choice_json(choice, progress_bar, show, lacks)) if as_json else written(choice, show, lacks, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
 def written(choice: Choice, show: int, lacks: int, form: str) -> str:
-    """The tables, warnings and ledger in one format."""
+    """Tables, warnings, inputs and assumptions as text or Markdown."""
     from symroof.drawing.table_formats import text_table
     from symroof.report.markup import markdown_table, markdown_text
     from symroof.report.selection_ledger import ledger, warnings

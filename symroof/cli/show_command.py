@@ -23,10 +23,10 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
     if as_json:
         say_json({"schema": "symroof/show/1", **shown.as_json()}, default=str)
     else:
-        say(text_of(shown))
+        say(entry_text(shown))
 
 
-def text_of(shown: Any) -> str:
+def entry_text(shown: Any) -> str:
     """Title, facts, tables, notes."""
     from symroof.drawing.table_formats import text_table
 

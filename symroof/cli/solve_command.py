@@ -46,7 +46,7 @@ WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
 
 
 def solutions_table(solutions: list[Solution]) -> str:
-    """One row a case: the answer, whether memory allows it, and what it means or why there is none."""
+    """One row per case: the answer, whether it fits in memory, and its meaning or why there is none."""
     from symroof.analysis.case_titles import case_label
     from symroof.drawing.table_formats import text_table
 

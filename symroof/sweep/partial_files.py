@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from symroof.errors import InputError, Problem
-from symroof.output_files import PREFIX, hold, remove_abandoned
+from symroof.output_files import PREFIX, remove_abandoned, try_lock
 from symroof.sweep.grid_blocks import Array
 
 SCHEMA = "symroof/sweep-parts/3"
@@ -150,7 +150,7 @@ def alone(goal: Path) -> Iterator[None]:
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:
-            held = hold(handle, path)
+            held = try_lock(handle, path)
         except OSError:  # a file system without locks
             held = True
         if not held:

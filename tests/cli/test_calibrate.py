@@ -101,7 +101,7 @@ def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monk
     monkeypatch.chdir(tmp_path)
     before = measured.read_bytes()
     (tmp_path / "link.csv").symlink_to(measured)
-    assert "is an original" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
+    assert "is an input file" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
     assert measured.read_bytes() == before
 
 
