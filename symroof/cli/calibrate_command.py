@@ -90,14 +90,14 @@ def _catalogue(out: str | None, as_json: bool) -> None:
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:
     """The fit as JSON: base units, residuals as fractions."""
-    from symroof.calibrate.terms import unit
+    from symroof.calibrate.terms import unit_of
 
     ledger = fit.answers.ledger(_metrics(fit), everything=False)
     names = {p.name for p in fit.parameters}
     return {
         "schema": "symroof/calibrate/1",
         "parameters": {
-            p.name: {"value": p.value, "unit": unit(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
+            p.name: {"value": p.value, "unit": unit_of(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
             for p in fit.parameters
         },
         "level": fit.level,
@@ -139,19 +139,19 @@ def _shown(p: Parameter) -> list[str]:
 
 
 def _written(name: str, value: float) -> str:
-    from symroof.calibrate.calibration_result import as_fraction
-    from symroof.calibrate.terms import unit
+    from symroof.calibrate.calibration_result import to_four_digits
+    from symroof.calibrate.terms import unit_of
     from symroof.units import format_quantity
 
-    return format_quantity(as_fraction(value), unit(name))
+    return format_quantity(to_four_digits(value), unit_of(name))
 
 
 def _row(r: Any) -> list[str]:
-    from symroof.calibrate.calibration_result import as_fraction
+    from symroof.calibrate.calibration_result import to_four_digits
     from symroof.units import format_quantity
 
     m = r.measurement
-    return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(as_fraction(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
+    return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(to_four_digits(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
 
 
 def _held(fit: Calibration) -> list[str]:

@@ -7,8 +7,8 @@ import pytest
 
 import symroof as sr
 from symroof.calibrate.calibration_result import Parameter, written
-from symroof.calibrate.fit import _bound, _parameter, _spread
-from symroof.calibrate.terms import Terms
+from symroof.calibrate.fit import _limiting_resource, _parameter, _spread
+from symroof.calibrate.terms import TimeTerms
 
 from . import BANDWIDTH, CASES, DH, FLOPS, MATRICES, H, L, Truth, device_bytes, table
 
@@ -47,7 +47,7 @@ def test_a_parameter_from_its_slope(name, slope, reach, expected):
     assert (alone.value, alone.low, alone.high, alone.note) == (made.value, None, None, made.note if at_limit else "")
 
 
-ARMS = Terms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Fraction(9),), Fraction(2), "compute")
+ARMS = TimeTerms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Fraction(9),), Fraction(2), "compute")
 
 
 def test_the_roof_is_the_longer_arm_of_each_pair_and_what_is_fixed():
@@ -59,7 +59,7 @@ def test_the_roof_is_the_longer_arm_of_each_pair_and_what_is_fixed():
 )
 def test_a_row_is_limited_by_what_it_spends_most_of_its_time_on(slopes, bound):
     """The first pair takes 5x or y, the second x or 3y: at (2, 4) 10 of compute against 12 of memory."""
-    assert _bound(ARMS, np.array(slopes, dtype=float)) == bound
+    assert _limiting_resource(ARMS, np.array(slopes, dtype=float)) == bound
 
 
 @pytest.mark.parametrize(("apart", "rank", "unseen"), [(0.1, 2, [False, False]), (1e-4, 2, [False, False]), (1e-9, 1, [True, True])])

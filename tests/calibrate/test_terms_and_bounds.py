@@ -9,9 +9,9 @@ import serving_bounds
 
 from symroof.api import Study
 from symroof.calibrate import fit as fitting
-from symroof.calibrate.fit import _spread, _unfit, _why_unseen, _without_unseen
-from symroof.calibrate.measurements import Measurement
-from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms, unit
+from symroof.calibrate.fit import _drop_undetermined_link_latency, _memory_warning, _spread, _why_undetermined
+from symroof.calibrate.measurements import MeasuredLatency
+from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms, unit_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.measured import ServedRate
@@ -26,8 +26,15 @@ def arms(compute, memory):
 @pytest.mark.parametrize(
     ("name", "column", "others", "rows", "point", "says"),
     [
-        ("mfu", SOMETHING, ["mfu", "mbu"], arms([1], [1]), (1, 1), "these rows cannot tell it from mbu"),
-        ("step_overhead", SOMETHING, ["mbu", "step_overhead", "link_latency"], arms([1], [1]), (1, 1), "these rows cannot tell it from mbu and link_latency"),
+        ("mfu", SOMETHING, ["mfu", "mbu"], arms([1], [1]), (1, 1), "these rows cannot separate it from mbu"),
+        (
+            "step_overhead",
+            SOMETHING,
+            ["mbu", "step_overhead", "link_latency"],
+            arms([1], [1]),
+            (1, 1),
+            "these rows cannot separate it from mbu and link_latency",
+        ),
         ("mfu", NOTHING, ["mfu"], arms([1, 3, 9], [8, 6, 0]), (9, 2), "no row is limited by compute; it is at least 0.25"),
         ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 4]), (4, 9), "no row is limited by memory; it is at least 0.5"),
         ("mbu", NOTHING, ["mbu"], arms([4, 2], [1, 8]), (4, 9), "no row is limited by memory"),
@@ -40,11 +47,11 @@ def arms(compute, memory):
 )
 def test_why_rows_leave_a_parameter_open(name, column, others, rows, point, says):
     """A share that no row asks for is bounded by what the other arm takes: of rows that have one, the nearest."""
-    assert _why_unseen(name, column, others, rows, np.array(point, float)) == says
+    assert _why_undetermined(name, column, others, rows, np.array(point, float)) == says
 
 
 def rates(*pairs):
-    return [Terms(((Fraction(1), Fraction(2)),), tuple(map(Fraction, pair)), Fraction(0), "memory") for pair in pairs]
+    return [TimeTerms(((Fraction(1), Fraction(2)),), tuple(map(Fraction, pair)), Fraction(0), "memory") for pair in pairs]
 
 
 @pytest.mark.parametrize(
@@ -58,11 +65,11 @@ def rates(*pairs):
     ],
 )
 def test_a_latency_of_links_is_fitted_where_rows_tell_it_from_steps(pairs, told):
-    names, rows = _without_unseen(("mfu", "mbu", "step_overhead", "link_latency"), rates(*pairs))
+    names, rows = _drop_undetermined_link_latency(("mfu", "mbu", "step_overhead", "link_latency"), rates(*pairs))
     assert names == (("mfu", "mbu", "step_overhead", "link_latency") if told else ("mfu", "mbu", "step_overhead"))
     assert [row.rates for row in rows] == [tuple(map(Fraction, pair if told else pair[:1])) for pair in pairs]
     assert [(row.arms, row.fixed, row.label) for row in rows] == [(((1, 2),), 0, "memory")] * len(pairs)
-    assert _without_unseen(("mfu", "step_overhead"), rates((1,), (1,)))[0] == ("mfu", "step_overhead")
+    assert _drop_undetermined_link_latency(("mfu", "step_overhead"), rates((1,), (1,)))[0] == ("mfu", "step_overhead")
 
 
 def test_rows_that_do_not_fit_are_named_once_each():
@@ -74,10 +81,10 @@ def test_rows_that_do_not_fit_are_named_once_each():
         return batch < 5
 
     case = SimpleNamespace(changed=lambda inputs: SimpleNamespace(value=lambda name: {"fits": fits(inputs["batch"])}[name]))
-    rows = [Measurement("itl", Fraction(1), {"batch": batch}, line, 1) for line, batch in ((3, 4), (4, 5), (4, 5), (5, 0), (6, 9))]
+    rows = [MeasuredLatency("itl", Fraction(1), {"batch": batch}, line, 1) for line, batch in ((3, 4), (4, 5), (4, 5), (5, 0), (6, 9))]
     answers = SimpleNamespace(case=case)
-    assert _unfit(rows, answers) == ["was measured, but does not fit in memory by this case (line 4, 6): is the model, precision or tp right?"]
-    assert _unfit(rows[:1], answers) == []
+    assert _memory_warning(rows, answers) == ["was measured, but does not fit in memory by this case (line 4, 6): is the model, precision or tp right?"]
+    assert _memory_warning(rows[:1], answers) == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +118,7 @@ def case():
 def test_the_terms_of_a_time_make_the_time(case, metric):
     """At mfu 1/2, mbu 4/5 and overheads of their own, each entering as its rate says: the engine's own time there."""
     fit = ("mfu", "mbu", "step_overhead", "link_latency", "queue_time")
-    measured = Measurement(metric, Fraction(1), {"prompt": Fraction(300), "batch": Fraction(7)}, 1, 1)
+    measured = MeasuredLatency(metric, Fraction(1), {"prompt": Fraction(300), "batch": Fraction(7)}, 1, 1)
     made = terms(case, measured, fit)
     shares, overheads = (
         {"mfu": Fraction(1, 2), "mbu": Fraction(4, 5)},
@@ -129,9 +136,9 @@ def test_the_terms_of_a_time_make_the_time(case, metric):
 
 
 def test_what_is_fitted_stands_in_its_own_order(case):
-    assert chosen(("queue_time", "mbu", "step_overhead", "mfu"), case.theory) == ("mfu", "mbu", "step_overhead", "queue_time")
+    assert fit_parameters(("queue_time", "mbu", "step_overhead", "mfu"), case.theory) == ("mfu", "mbu", "step_overhead", "queue_time")
     assert set(DEFAULT_FIT) <= {*SHARES, *OVERHEADS}
-    assert [unit(name) for name in ("mfu", "step_overhead", "ttft")] == ["", "s", "s"]
+    assert [unit_of(name) for name in ("mfu", "step_overhead", "ttft")] == ["", "s", "s"]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +152,7 @@ def test_what_is_fitted_stands_in_its_own_order(case):
 def test_what_cannot_be_fitted(fit, assume, message, hint):
     theory = Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, assume=assume).first.case.theory
     with pytest.raises(InputError) as caught:
-        chosen(fit, theory)
+        fit_parameters(fit, theory)
     assert [(problem.message, problem.hint) for problem in caught.value.problems] == [(message, hint)]
 
 
@@ -153,7 +160,7 @@ def test_what_cannot_be_fitted(fit, assume, message, hint):
 def test_a_time_with_a_number_leaves_nothing_to_fit(name):
     given = Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, **{name: 0.5}).first.case
     with pytest.raises(InputError) as caught:
-        terms(given, Measurement("itl", Fraction(1), {}, 1, 1), ("mfu",))
+        terms(given, MeasuredLatency("itl", Fraction(1), {}, 1, 1), ("mfu",))
     (problem,) = caught.value.problems
     assert (problem.message, problem.path) == ("is given a number, so there is nothing to fit", name)
 
@@ -166,7 +173,7 @@ def test_times_faster_than_the_roof_are_refused_with_both_numbers(tmp_path):
         fitting.calibrate(path, Study(model="llama-3-8b", hardware="h100-sxm").first)
     (problem,) = caught.value.problems
     assert (problem.line, problem.column, problem.path) == (2, 6, "itl")
-    assert problem.message == "impossible: above the memory roof: 1 ns measured, at least 4.483 ms at the peak"
+    assert problem.message == "impossible: above the memory roof: 1 ns measured, at least 4.483 ms at 100 % of peak"
 
 
 # ----------------------------------------------------------------------------------------------------------- serving bounds
