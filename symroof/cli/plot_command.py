@@ -14,7 +14,7 @@ from symroof.cli.output import say
 from symroof.report.pictures.picture_kinds import COMPARING, ENDINGS, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARING}.items())
 

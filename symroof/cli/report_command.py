@@ -16,12 +16,12 @@ from symroof.cli.options import strict_option, study_from, study_options
 from symroof.cli.output import report_bug, say
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
-from symroof.report.sections import BRIEF, FIGURES_OF, PARTS
+from symroof.report.review_schema import BRIEF, FIGURES_OF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
 
 FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "md,tex"

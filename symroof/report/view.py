@@ -16,10 +16,9 @@ from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
-from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
-from symroof.report.formulas import symbol
-from symroof.report.markup import Code
-from symroof.report.sections import PARTS, SHOWN_IN
+from symroof.report import view_case, view_decision, view_flips, view_latency, view_operators, view_sensitivities, view_thresholds, view_verdict
+from symroof.report.markup import Code, symbol
+from symroof.report.review_schema import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 
 if TYPE_CHECKING:
@@ -29,9 +28,6 @@ View = dict[str, Any]
 
 MOST = {"changes": 4, "flips": 3, "inputs": 5, "near": 6}
 """Rows that page one and the body take of what the appendix has in full: changes, flips after which all is met, inputs that decide, thresholds near the case."""
-
-FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
-"""The names under which a template finds its figures; each is None where it is not drawn."""
 
 
 def claims(study: Study, subject: Answers) -> dict[str, Any] | None:
@@ -67,8 +63,8 @@ SECTIONS: dict[str, Callable[[Study, Answers], Any]] = {
     "serving": view_latency.serving,
     "thresholds": view_thresholds.thresholds,
     "claims": claims,
-    "elasticities": view_depth.elasticities,
-    "approximations": view_depth.approximations,
+    "elasticities": view_sensitivities.elasticities,
+    "approximations": view_sensitivities.approximations,
 }
 
 

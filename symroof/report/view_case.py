@@ -12,8 +12,7 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula.parse import parse
-from symroof.report.formulas import symbol
-from symroof.report.markup import Code, Ranged
+from symroof.report.markup import Code, Ranged, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS

@@ -7,8 +7,7 @@ from symroof.analysis.study import Study
 from symroof.cases.case_results import Answers
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula.tree import names
-from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
-from symroof.report.markup import Code, Math
+from symroof.report.markup import NOTHING, Code, Math, equation, formula, in_words, symbol
 from symroof.report.view_case import shown
 from symroof.theory.serving import SERVING
 

@@ -13,8 +13,7 @@ from symroof.cases.case_results import Answers
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, names
-from symroof.report.formulas import equation, formula, in_words, symbol
-from symroof.report.markup import Code, Math
+from symroof.report.markup import Code, Math, equation, formula, in_words, symbol
 from symroof.theory.declarations import OWN
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity

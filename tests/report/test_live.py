@@ -20,8 +20,8 @@ from symroof.api import Study
 from symroof.cases.case_results import Answers
 from symroof.formula.evaluate import NoValue
 from symroof.report.environment import environment
-from symroof.report.live.choices import settings
 from symroof.report.live.page import as_data, live, policy
+from symroof.report.live.settings import settings
 from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
 from symroof.specs.efficiencies import shipped

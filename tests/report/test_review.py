@@ -15,7 +15,7 @@ from cli import process, write_study
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.render import render
-from symroof.report.sections import PARTS
+from symroof.report.review_schema import PARTS
 from symroof.report.view import MOST, SECTIONS, view
 
 from . import FORMATS, ROOT, STEMS, blocks, call, evaluated, made, markdown, parsed_html, printed, rows_under, solved_once, text_of, to_standard_output

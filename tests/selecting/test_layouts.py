@@ -6,8 +6,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.view_buying import buys
-from symroof.report.view_select import parts
+from symroof.report.selection_purchase import buys
+from symroof.report.selection_tables import parts
 from symroof.select.choice import select
 from symroof.select.endurance import each_bears, expected_copies
 

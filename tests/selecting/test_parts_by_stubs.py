@@ -9,8 +9,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.formula.tree import Name, Num
-from symroof.report.selection_cells import verdict
-from symroof.report.view_select import _reasons
+from symroof.report.selection_parts import verdict
+from symroof.report.selection_tables import _reasons
 from symroof.select import as_json, batch_window
 from symroof.select import configuration as configurations
 from symroof.select.batch_window import Window

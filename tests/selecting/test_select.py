@@ -8,7 +8,7 @@ import pytest
 import symroof as sr
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.view_select import headline, parts
+from symroof.report.selection_tables import headline, parts
 from symroof.select.choice import BESTS, select
 
 TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from symroof.api import Study
-from symroof.report.view_select import parts
+from symroof.report.selection_tables import parts
 from symroof.select.choice import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "mi300x", "prompt": 2048, "output": 300, "arrival_rate": 100}

@@ -14,10 +14,9 @@ from symroof.cases.case_results import Answers
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.formula.tree import Name, Num, Tree
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.live.choices import Setting, differing, settings, values_of
-from symroof.report.live.every_closed_form import ClosedForm, closed_form
 from symroof.report.live.javascript_program import Program, together
-from symroof.report.live.spread import Ends, at_peak, ends, expected, of_links, over_ranges
+from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, of_links, over_ranges, settings, values_of
+from symroof.report.live.threshold_formulas import ClosedForm, closed_form
 from symroof.report.view_case import deciding
 from symroof.report.view_decision import IN_PART, MOST_NUMBERS, key_metrics
 from symroof.resources import data_folder

@@ -14,8 +14,8 @@ from symroof.drawing.label_placement import Area
 from symroof.drawing.scales import linear_ticks, round_values
 from symroof.report.pictures.cases import at_last_step, known
 from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, limit, roof
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
+from symroof.report.pictures.labels import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
 HEADLINE = "Inter-token latency against the context"
 DOUBLE = "itl = 2*itl(context = 1)"

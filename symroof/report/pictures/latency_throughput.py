@@ -13,8 +13,8 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import log_ticks
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve, held, limit, power_of_two, spread
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import allowances, counted, requests, seconds, target_word
+from symroof.report.pictures.labels import allowances, counted, requests, seconds, target_word
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
 
 @dataclass(frozen=True)

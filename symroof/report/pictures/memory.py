@@ -9,7 +9,7 @@ from symroof.drawing.frame import TICK_SIZE
 from symroof.drawing.scales import Scale, round_values
 from symroof.drawing.text_metrics import text_width, wrapped
 from symroof.report.pictures.cases import compared, labels
-from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
+from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
 
 HEADLINE = "Memory needed and usable"

@@ -17,9 +17,9 @@ from symroof.drawing.scales import linear_ticks, log_ticks, power_of_two_ticks
 from symroof.errors import InputError, Problem
 from symroof.formula.text import in_short
 from symroof.report.pictures.curves import POINTS, Line, along, band, curve, held, power_of_two, spread
+from symroof.report.pictures.labels import lines, unfit
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.report.pictures.poles import beside, poles
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import lines, unfit
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
 from symroof.units import format_quantity

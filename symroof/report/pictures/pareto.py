@@ -15,8 +15,8 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.scales import log_ticks
 from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
 from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
+from symroof.report.pictures.labels import counted, in_unit, requests, seconds, target_word
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.select.pareto_front import front
 
 MOST, LARGEST = 64, 2.0**14

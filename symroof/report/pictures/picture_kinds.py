@@ -13,7 +13,7 @@ from symroof.errors import InputError, Problem, nearest
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.cases.case_results import Answers
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",

@@ -12,8 +12,8 @@ from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OC
 from symroof.drawing.frame import Frame
 from symroof.drawing.label_placement import Area
 from symroof.drawing.scales import power_of_two_ticks
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, requests, target_word
+from symroof.report.pictures.labels import counted, requests, target_word
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.report.regime_map import Line, Regimes, regimes
 
 HEADLINE = "What limits a decode step, over batch and context"

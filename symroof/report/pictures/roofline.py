@@ -13,8 +13,8 @@ from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORA
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import log_ticks
 from symroof.report.pictures.cases import known
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, in_unit
+from symroof.report.pictures.labels import counted, in_unit
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.report.view_operators import phase
 from symroof.theory.steps import STEPS
 from symroof.units import format_quantity

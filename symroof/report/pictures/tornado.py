@@ -11,7 +11,7 @@ from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.scales import Scale
 from symroof.drawing.text_metrics import shortened
-from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
+from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.theory.symbols import base_name
 
 HEADLINE = "Sensitivity of latencies and cost"

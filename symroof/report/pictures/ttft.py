@@ -9,8 +9,8 @@ from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, ORANGE, SKY, V
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import log_ticks, power_of_two_ticks
 from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, curve, power_of_two, roof, spread
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import BEYOND_MEMORY, allowances, counted, label_limits, label_ridge, lines, regions, seconds, unfit
+from symroof.report.pictures.labels import BEYOND_MEMORY, allowances, counted, label_limits, label_ridge, lines, regions, seconds, unfit
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
 HEADLINE = "Time to first token against the prompt"
 PARTS = {"prefill_compute_time": ("compute alone", DOTTED), "prefill_memory_time": ("memory traffic alone", DASH_DOT)}

@@ -8,7 +8,7 @@ from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
 from symroof.drawing.scales import Scale
 from symroof.drawing.text_metrics import shortened
-from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, noted, sheet
+from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, noted, sheet
 from symroof.units import format_quantity
 
 ROW, BAR, NAMES, VALUES = 19.0, 11.0, 230.0, 96.0

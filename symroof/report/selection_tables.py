@@ -8,8 +8,8 @@ from symroof.analysis.sensitivity import NOTICEABLE, over_ranges, span_text
 from symroof.analysis.verdict import MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
-from symroof.report.selection_cells import MISSES, Part, shown, slack, verdict
-from symroof.report.view_buying import buys
+from symroof.report.selection_parts import MISSES, Part, shown, slack, verdict
+from symroof.report.selection_purchase import buys
 from symroof.report.view_flips import change, lacking
 from symroof.select.choice import BESTS, NEAREST_MISSES, Choice, Front, misses
 from symroof.select.configuration import Configuration, Run

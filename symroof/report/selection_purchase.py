@@ -7,7 +7,7 @@ from typing import Any
 from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
 from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
-from symroof.report.selection_cells import Part, shown, verdict
+from symroof.report.selection_parts import Part, shown, verdict
 from symroof.select.choice import Choice
 from symroof.select.configuration import Configuration, Run
 from symroof.select.endurance import Bears, each_bears, expected_batch, expected_copies
