@@ -54,6 +54,15 @@ def linear_ticks(low: float, high: float) -> list[list[float]]:
     return [round_values(low, high, most) for most in (8, 6, 4)]
 
 
+def next_power_of_two(value: float) -> float:
+    """The smallest power of two that is not below a value.
+
+    >>> next_power_of_two(5), next_power_of_two(0.3)
+    (8.0, 0.5)
+    """
+    return 2.0 ** math.ceil(math.log2(value) - 1e-9)
+
+
 def power_of_two_ticks(low: float, high: float) -> list[list[float]]:
     """Powers of two between two values, ever fewer: all, every second, every third ..."""
     powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]

@@ -54,10 +54,10 @@ class CatalogueEntry:
 
 
 def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
-    """The entry behind a name or a path.
+    """The catalogue entry of a name or a path.
 
     Raises:
-        InputError: nothing by that name, with the nearest.
+        InputError: an unknown name, with the nearest known one.
     """
     declared = _declared(canonical(name))
     if declared:
@@ -102,7 +102,7 @@ SHOWN = ("models", "hardware", "presets", "measured", "theories")
 
 
 def _document(name: str) -> Document:
-    for kind in sorted(SHOWN, key=lambda kind: not catalogue.holds(kind, name)):  # an entry's own name before words of another's
+    for kind in sorted(SHOWN, key=lambda kind: not catalogue.holds(kind, name)):  # an exact name before partial matches
         try:
             return catalogue.find(kind, name)
         except InputError:
@@ -130,7 +130,7 @@ def _from_document(document: Document) -> CatalogueEntry:
 
 
 def theory_entry(spec: TheorySpec) -> CatalogueEntry:
-    """A theory of one's own: inputs with their defaults, formulas and thresholds, each with its source."""
+    """A user-defined theory: inputs with defaults, formulas and thresholds, each with its source."""
     inputs = [[name, s.unit, "" if s.default is None else str(s.default), s.means, str(s.source or "")] for name, s in spec.inputs.items()]
     formulas = [[name, " ".join(s.formula.split()), s.unit, s.means, str(s.source or "")] for name, s in spec.define.items()]
     solved = [[s.name, s.equation or "", s.unknown or "", s.means or "", str(s.source or "")] for s in spec.thresholds]
@@ -159,7 +159,7 @@ def hardware_entry(spec: HardwareSpec) -> CatalogueEntry:
 
 
 def preset_entry(spec: PresetSpec) -> CatalogueEntry:
-    """What another tool counts: its switches, values and definitions, and where it is wrong."""
+    """A preset: switches, values and definitions of another tool, and its known errors."""
     facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip()], *([["version", spec.version]] if spec.version else [])]
     everywhere = [("", spec.set), *((f"on {name}", own) for name, own in spec.hardware.items()), *((f"of {name}", own) for name, own in spec.models.items())]
     values = [[name, _setting(name, setting[0]), where] for where, own in everywhere for name, setting in own.items()]
@@ -182,7 +182,7 @@ def preset_entry(spec: PresetSpec) -> CatalogueEntry:
 
 
 def _setting(name: str, value: Setting) -> str:
-    """A value of a preset as people write it."""
+    """A value of a preset as text."""
     if isinstance(value, Span):
         return value.text
     symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
@@ -190,7 +190,7 @@ def _setting(name: str, value: Setting) -> str:
 
 
 def measured_entry(spec: MeasuredSpec) -> CatalogueEntry:
-    """A source of measurements: what its figures mean, and every row."""
+    """A source of measurements: the meaning of its figures, and every row."""
     facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip()], ["licence", spec.license], ["definition", spec.definition]]
     facts += [["quality", spec.quality]] if spec.quality else []
     rows = [
@@ -259,7 +259,7 @@ def _layers(spec: ModelSpec) -> list[list[str]]:
 
 
 def _order(spec: ModelSpec) -> list[EntryTable]:
-    """The layers as they follow one another, in one line; nothing where all are of one kind."""
+    """The order of the layers on one line; empty if all are of one kind."""
     sequence = spec.sequence()
     if not sequence:
         return []
@@ -290,7 +290,7 @@ def _feed_forward(kind: LayerKind) -> str:
 
 
 def _widths(block: Block) -> str:
-    """Any other block, its widths by name."""
+    """Any other block: its widths by name."""
     widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
     return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
 
@@ -300,7 +300,7 @@ def _traits(traits: frozenset[str]) -> str:
 
 
 def _stored(spec: ModelSpec) -> list[EntryTable]:
-    """Resident bytes of a quantized checkpoint by part and width: narrow matrices with their scales, and what stays wide."""
+    """Resident bytes of a quantized checkpoint by part and width."""
     if spec.quantization is None or not spec.layers:
         return []
     binding = next(bindings(Selection(models=(spec,))))
@@ -326,12 +326,12 @@ STREAMS = {"weights": "weights", "kv": "key-value cache", "kv_again": "key-value
 
 
 def _flops(answers: Answers) -> list[list[str]]:
-    """FLOPs of every operator over all layers, per what drives them; a decode step's, with latents as the switch says."""
+    """FLOPs of every operator over all layers in a decode step, and the quantity they are proportional to."""
     return [[operator, _exact(amount), PER[per]] for (operator, per), amount in _sums(answers, "operator", ("flops",)).items()]
 
 
 def _streams(answers: Answers) -> list[list[str]]:
-    """Bytes of every stream over all layers, per what drives them."""
+    """Bytes of every stream over all layers, and the quantity they are proportional to."""
     return [[STREAMS[stream], _exact(amount), PER[per]] for (stream, per), amount in _sums(answers, "stream", tuple(STREAMS)).items()]
 
 

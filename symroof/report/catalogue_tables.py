@@ -14,7 +14,7 @@ Rows = list[dict[str, Any]]
 
 
 class Table(Sequence[dict[str, Any]]):
-    """Rows by place or by name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` takes it as it is.
+    """Rows by index or name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` works.
 
     >>> table = Table([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
     >>> table["batch_to_ridge"]["unknown"], len(table)
@@ -34,7 +34,7 @@ class Table(Sequence[dict[str, Any]]):
     @overload
     def __getitem__(self, key: slice) -> Table: ...
     def __getitem__(self, key: int | str | slice) -> dict[str, Any] | Table:
-        """A row by its place, or by its name or symbol.
+        """A row by index, name or symbol.
 
         Raises:
             KeyError: no row has that name.
@@ -107,7 +107,7 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _active(spec: ModelSpec) -> int:
-    """The parameters that a token multiplies, by the part of the theory that counts parameters."""
+    """Active parameters per token, from the theory's parameter count."""
     from symroof.specs.quantization import Dimensions
     from symroof.theory.totals import counting
 
@@ -168,7 +168,7 @@ def presets() -> Rows:
 
 
 def measured() -> Rows:
-    """The sources of measurements, counted without validating their rows."""
+    """The sources of measurements; rows are counted without validation."""
     from symroof.specs.catalogue import entries
 
     rows = []

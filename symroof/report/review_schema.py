@@ -1,6 +1,6 @@
-"""The data of a review as a JSON Schema: what templates, the shipped one and your own, have to write with.
+"""The parts of a review, and the JSON Schema of its data for built-in and custom templates.
 
-Texts come with their numbers rounded and their units; a table is its rows of cells. What a case lacks is null.
+Texts contain rounded numbers with units; a table is a list of rows. Unknown values are null.
 """
 
 from typing import Any
@@ -13,15 +13,15 @@ FIGURES_OF = {
     "verdict": ("memory", "latency-throughput"), "alternatives": ("pareto",), "memory": ("memory",), "all-thresholds": ("regimes",),
     "derivations": ("roofline", "ttft", "itl", "latency-throughput", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
-"""The pictures each part shows."""
+"""The pictures of each part."""
 SHOWN_IN = {
     "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations", "all-flips"), "lacking": ("all-flips",),
     "ledger": ("ledger",), "memory": ("memory",), "ttft": (), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
     "thresholds": ("thresholds", "all-thresholds"), "claims": ("claims",), "elasticities": ("sensitivities",), "approximations": ("approximations",),
 }  # fmt: skip
-"""The parts that show what a section of the view model holds: it is worked out for these alone. Any other section is for every part."""
+"""The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
 FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
-"""The names under which a template finds its figures; each is None where it is not drawn."""
+"""Names of the figures in templates; a figure that is not drawn is None."""
 
 TEXT, TRUTH, COUNT, NUMBER, TEXTS, ROWS = "text", "truth", "count", "number", "texts", "rows"
 TYPES: dict[str, dict[str, Any]] = {
@@ -35,7 +35,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "objects": {"type": ["array", "null"], "items": {"type": "object"}},
 }
 Field = tuple[str, str]
-"""A type, and its parts."""
+"""A type and a description."""
 
 WRITING = """A template is Jinja that writes a value as << title >>, a statement as <% if flips %> … <% endif %> and a comment as <# … #>. \
 Values are escaped for the format that is written. <% import "formats/" ~ format_name ~ ".j2" as f with context %> brings the parts of a document: \
@@ -227,7 +227,7 @@ INSIDE: dict[str, dict[str, Field]] = {
     },
     "figures": {},
 }
-"""The keys of each object, and of each entry where there are several."""
+"""The keys of each object, or of the entries of a list."""
 INSIDE["figures"] = dict.fromkeys(FIGURES, ("object", "file, alt (alternative text) and says (the takeaway)"))
 
 

@@ -18,8 +18,8 @@ MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 
 
 @dataclass(frozen=True)
-class Part:
-    """One table with its heading; ``says`` stands before it, ``notes`` on its columns behind it."""
+class SelectionTable:
+    """A table with its heading, an introduction (``says``) and notes on its columns."""
 
     title: str
     header: tuple[str, ...]
@@ -29,16 +29,16 @@ class Part:
 
 
 def verdict(c: Configuration) -> str:
-    """The state in words, with the targets it misses, as expected or whatever the ranges, and the batches that would pass."""
+    """The state in words, with missed targets and the batches that would pass."""
     run = c.run
     names = dict.fromkeys((*run.missed_as_expected, *run.missed))
-    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in names if name != "ttft" or LOAD not in names)  # where a queue grows, a wait has no end
+    missed = ", ".join(MISSES.get(name, f"misses {name}") for name in names if name != "ttft" or LOAD not in names)  # an unstable queue has no finite wait
     words = {"passes": "passes", "in part": "passes over part of its ranges", "unknown": f"not known: {', '.join(run.unknown)}", "fails": missed}
     return words[run.state] + (f"; passes with a batch of {c.window}" if c.window and run.state in ("fails", "in part") else "")
 
 
 def slack(check: TargetCheck) -> str:
-    """The slack to the limit in per cent of it, negative where it is exceeded.
+    """The slack in percent of the limit, negative if it is exceeded.
 
     >>> from symroof.analysis.study import Study
     >>> from symroof.analysis.verdict import target_checks
@@ -51,12 +51,12 @@ def slack(check: TargetCheck) -> str:
 
 
 def shown(run: Run, name: str) -> str:
-    """A quantity of a run, flags included."""
+    """A quantity of a run with its flags."""
     result = run.result(name)
     return result.text() if result else UNKNOWN
 
 
-RESTS_ON = (
+TABLE_QUANTITIES = (
     "memory_bytes", "fits", "sustained_itl", "loaded_ttft", "sustained_throughput_per_device", "load",
     "ttft", "itl_last", "itl", "decode_throughput_per_device", "cost_per_mtok", "fleet_price", *TARGET_SYMBOLS.values(),
 )  # fmt: skip
@@ -64,20 +64,20 @@ RESTS_ON = (
 
 
 def starred(name: str, defaulted: bool) -> str:
-    """A name, with a star where it is a default."""
+    """A name, marked with a star if its value is a default."""
     return f"* {name}" if defaulted else name
 
 
 MOST_SHOWN = 3
-"""Configurations that a warning names; more are counted."""
+"""Maximum configurations named in a warning."""
 
 
 def inputs(configurations: Sequence[Configuration]) -> tuple[dict[str, Input], dict[str, list[Input]]]:
-    """Inputs that all of these share by name, and every distinct value of those in which they differ."""
+    """Inputs with one common value, and the distinct values of all others."""
     by_name: dict[str, list[Input]] = {}
     for c in configurations:
         answers = c.run.answers
-        for name, value in answers.inputs(tuple(name for name in RESTS_ON if answers.get(name)), everything=False).items():
+        for name, value in answers.inputs(tuple(name for name in TABLE_QUANTITIES if answers.get(name)), everything=False).items():
             by_name.setdefault(name, []).append(value)
     shared, differing = {}, {}
     for name, values in by_name.items():
@@ -88,7 +88,7 @@ def inputs(configurations: Sequence[Configuration]) -> tuple[dict[str, Input], d
     return shared, differing
 
 
-def ledger(choice: Choice, most: int) -> tuple[Part, ...]:
+def ledger(choice: Choice, most: int) -> tuple[SelectionTable, ...]:
     """Inputs of the first configurations and switches as tables; a star marks defaults."""
     shared, differing = inputs(choice.configurations[:most])
     shown = f"; of the first {most:,} configurations" if len(choice.configurations) > most else ""
@@ -97,20 +97,20 @@ def ledger(choice: Choice, most: int) -> tuple[Part, ...]:
     first = choice.configurations[0].run.answers.binding.assumptions
     switches = [(starred(s, first.defaulted(s)), first[s], switch.values[first[s]]) for s, switch in SWITCHES.items()]
     return (
-        Part("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted" + shown),
-        Part("Assumptions", ("switch", "value", "meaning"), tuple(switches), "* = defaulted"),
+        SelectionTable("Inputs", ("input", "value", "source"), tuple(rows), "* = defaulted" + shown),
+        SelectionTable("Assumptions", ("switch", "value", "meaning"), tuple(switches), "* = defaulted"),
     )
 
 
 def _spread(values: list[Input]) -> str:
-    """What an input takes over the configurations: a few values one by one, more as a span."""
+    """The values of an input over the configurations: a few are listed, more become a range."""
     ordered = sorted(values, key=lambda i: Fraction(i.result.value))
     texts = list(dict.fromkeys(i.result.plain() for i in ordered))
     return ", ".join(texts) if len(texts) <= MOST_SHOWN else f"{texts[0]} to {texts[-1]}"
 
 
 def warnings(choice: Choice, most: int) -> list[str]:
-    """Warnings beside the verdicts of the first configurations, each once, with those it is of; memory is in the table."""
+    """Warnings of the first configurations, each once with the configurations it applies to; memory is in the table."""
     labels_of: dict[str, list[str]] = {}
     shown = choice.configurations[:most]
     for c in shown:

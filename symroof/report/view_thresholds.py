@@ -1,4 +1,4 @@
-"""Thresholds of the subject: formula, condition, value, whole number, reachable or why not."""
+"""Data of a review: thresholds with formula, conditions, value, and whether they fit in memory."""
 
 import math
 from fractions import Fraction
@@ -21,16 +21,16 @@ from symroof.units import format_quantity
 HEADINGS = {OWN: "Thresholds defined in this study", **GROUPS}
 
 LONGEST_FORMULA = 200
-"""LaTeX characters beyond which a closed form is named only: `symroof derive` and Python print it whole."""
+"""LaTeX characters beyond which a closed form is omitted."""
 
 
 LONGEST_CONDITION = 110
-"""A longer condition only says which arm of a maximum binds; it does not fit in a sentence."""
+"""LaTeX characters beyond which a condition is omitted; long ones only say which arm of a maximum binds."""
 
 
 def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
-    """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out,
-    and where it asks for all of them those of what the case does not speak of."""
+    """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
+    concern the case."""
     asked = [each.name for each in study.spec.thresholds] if study.spec else []
     every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if "all" in asked or not asked else []
     entries_of = []
@@ -48,7 +48,7 @@ def thresholds(study: Study, subject: Answers) -> list[dict[str, Any]]:
 
 
 def _rank(entries: list[dict[str, Any]], subject: Answers) -> None:
-    """Number the near ones, the nearest to the case first; no rank has what a flip of the verdict says as well, or what one device meets."""
+    """Rank the thresholds near the case, except those that repeat a flip of the verdict or that one device meets."""
     flipped = [(flip.name, float(flip.crossing)) for flip in flips(subject)]
     new = [entry for entry in entries if entry["near"] and entry["least"] != 1 and not any(_same(entry, *flip) for flip in flipped)]
     for rank, entry in enumerate(sorted(new, key=lambda entry: float(entry["distance"])), 1):
@@ -69,7 +69,7 @@ def _unknown(study: Study, name: str) -> Any:
 
 
 def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
-    """One threshold in words and numbers."""
+    """A threshold as plain data."""
     try:
         solution = solve(name, subject)
     except (InputError, NoValue):
@@ -93,13 +93,13 @@ def threshold(name: str, subject: Answers) -> dict[str, Any] | None:
 
 
 ALIKE = 1e-3
-"""Relative difference below which two answers say the same."""
+"""Relative difference below which two answers are equal."""
 FAR = 1000
-"""The factor from the case beyond which a threshold stands in the appendix only."""
+"""Factor from the case beyond which a threshold is only in the appendix."""
 
 
 def near(solution: Solution, subject: Answers) -> bool:
-    """Whether an answer is within reach of the case, and within the context its model was made for."""
+    """Whether an answer is near the case and within the model's context length."""
     value, model, unknown = solution.value, subject.binding.model, solution.unknown
     now = subject.case.value(unknown) if subject.case.known(unknown) else Fraction(0)
     if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
@@ -108,13 +108,13 @@ def near(solution: Solution, subject: Answers) -> bool:
 
 
 def distance(solution: Solution, subject: Answers) -> float:
-    """How far an answer lies from the case, in orders of magnitude; 0 where either has no value."""
+    """The distance of an answer from the case in orders of magnitude; 0 if unknown."""
     now = subject.case.value(solution.unknown) if subject.case.known(solution.unknown) else None
     return abs(math.log10(solution.value / now)) if solution.value and now else 0.0
 
 
 def within_memory(solution: Solution) -> str:
-    """Whether the case still fits at the answer, and if not, what it would need of what there is."""
+    """Whether the case fits in memory at the answer, or the needed and usable memory."""
     if solution.within_memory is not False or solution.whole is None:
         return "yes" if solution.within_memory else ""
     there = solution.answers.case.changed({solution.unknown: solution.whole})
@@ -123,7 +123,7 @@ def within_memory(solution: Solution) -> str:
 
 
 def closed_form(solution: Solution) -> dict[str, Any] | None:
-    """The closed form with its conditions and the quantities it speaks in."""
+    """The closed form with its conditions and the names it uses."""
     branch = trees(solution).branch
     form = branch.shown if branch else None
     if branch is None or form is None:
@@ -146,7 +146,7 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
 
 
 def _value(solution: Solution) -> list[Math]:
-    """What the formula comes to before it is rounded to a whole number; a time is left to the table, flags and all."""
+    """The value of the formula before rounding; times are only in the table, with their flags."""
     symbol = solution.symbol
     if solution.value is None or symbol.unit == "s":
         return []

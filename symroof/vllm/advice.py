@@ -15,7 +15,7 @@ from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, solved, with_values
 from symroof.vllm.command_line import ServeCommand
-from symroof.vllm.served_case import ServedCase, next_power_of_two, requests_per_rank
+from symroof.vllm.served_case import ServedCase, requests_per_rank
 
 MAX_DEVICES = 64
 FACTS = (
@@ -145,7 +145,7 @@ def _devices(served: ServedCase) -> tuple[Advice | None, Study]:
             end = f"the command line has {count}" if count == start else f"{count} is the next power of two that serves it"
             because = f"one request needs {least} device{'s' * (least > 1)}; {end}"
             return Advice("tensor-parallel-size", str(count), because, limits), made
-        count = next_power_of_two(count + 1)
+        count = 1 << count.bit_length()  # the next power of two
     return None, study
 
 

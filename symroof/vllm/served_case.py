@@ -1,6 +1,5 @@
 """The case of a ``vllm serve`` command: what each flag sets, and vLLM's defaults for the rest."""
 
-import math
 import os
 from dataclasses import dataclass
 from fractions import Fraction
@@ -315,8 +314,3 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}
     warnings += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
     return warnings
-
-
-def next_power_of_two(n: float) -> int:
-    """The smallest power of two that is not below a number."""
-    return 1 << max(math.ceil(math.log2(n)), 0) if n > 1 else 1

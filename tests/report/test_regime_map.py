@@ -236,7 +236,7 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
     code = (
         "import sys; from symroof.cli.main import main; "
         f"main(['report', '--model', 'llama-3-8b', '--hardware', 'h100-sxm', '--prompt', '512', '--no-plots', '-o', {str(tmp_path)!r}]); "
-        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'symroof.report.regime_map', 'symroof.report.pictures', 'symroof.drawing'))))"
+        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'symroof.report.regime_map', 'symroof.report.pictures', 'symroof.drawing.canvas', 'symroof.drawing.frame'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")

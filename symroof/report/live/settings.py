@@ -18,16 +18,16 @@ from symroof.theory.case import Case
 from symroof.theory.defaults import default_of
 
 DEVICES = ("h100-sxm", "h200", "b200", "mi300x", "a100-80gb-sxm", "l40s")
-"""Offered beside the devices of the study: the ones rented most."""
+"""Offered in addition to the devices of the study: the most rented ones."""
 WEIGHTS, CACHE = ("fp16", "fp8", "int4-g128"), ("fp16", "fp8")
 SAME = {"bf16": "fp16"}
-"""Of two names of one width the other, which is not offered beside it."""
+"""Precision names of equal width, of which only one is offered."""
 Values = dict[str, float | None]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One device with one precision of weights and cache."""
+    """A device with precisions of weights and cache."""
 
     device: str
     weights: str
@@ -36,12 +36,12 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """How the page looks it up."""
+        """The lookup key of the page."""
         return "|".join((self.device, self.weights, self.cache))
 
 
 def settings(study: Study, subject: Answers) -> list[Setting]:
-    """Every combination that there is, that of the subject first."""
+    """All valid combinations, that of the subject first."""
     own = subject.binding
     if own.hardware is None or own.model is None:
         return []
@@ -56,7 +56,7 @@ def _bound(own: Binding, devices: Iterable[str]) -> Iterator[Setting]:
         for wide in _offered(weights, WEIGHTS, "weight_bytes_per_param" in fixed):
             for stored in _offered(cache, CACHE, "kv_bytes_per_element" in fixed):
                 changes = ({} if wide == weights else {"weights": wide}) | ({} if stored == cache else {"kv": stored})
-                with contextlib.suppress(InputError):  # a device outside the catalogue, a precision it cannot be stored in
+                with contextlib.suppress(InputError):  # unknown device or unsupported precision
                     same_device = own.hardware is not None and device == own.hardware.name
                     binding = own if same_device and not changes else own.variant(on=own if same_device else own.on(device), **changes)
                     yield Setting(device, wide, stored, binding)
@@ -67,7 +67,7 @@ def _offered(own: str, others: tuple[str, ...], fixed: bool) -> list[str]:
 
 
 def values_of(case: Case, names: Iterable[str]) -> Values:
-    """The numbers of some names in a case; None where one has none."""
+    """The values of some names in a case; None if unknown."""
     return {name: _value(case, name) for name in names}
 
 
@@ -79,19 +79,19 @@ def _value(case: Case, name: str) -> float | None:
 
 
 def differing(cases: list[Case], but: Iterable[str]) -> dict[str, list[float | None]]:
-    """The names whose numbers differ between cases, each with its number in every case."""
+    """The values in every case of names whose values differ between cases."""
     names = dict.fromkeys(name for case in cases for name in case.given if name not in set(but))
     rows = {name: [_value(case, name) for case in cases] for name in names}
     return {name: row for name, row in rows.items() if any(value != row[0] for value in row)}
 
 
 MOST_RANGES = 6
-"""Ranges of which a page looks at every corner, 64 of six; where there are more it shows the expected values alone."""
+"""Maximum ranges for which the page evaluates all corners (64 for six); with more it only shows expected values."""
 Ends = dict[str, tuple[float, float]]
 
 
 def efficiencies(setting: Setting) -> dict[str, Given]:
-    """What a setting says of efficiencies and of whatever else is a range; of links as soon as the reader takes several devices."""
+    """Efficiencies and ranges of a setting, including those of links, which apply as soon as the reader selects several devices."""
     given = dict(setting.binding.given)
     if any(value.measured for value in given.values()):
         given = _of_several(setting.binding, given)
@@ -99,22 +99,24 @@ def efficiencies(setting: Setting) -> dict[str, Given]:
 
 
 def _of_several(binding: Binding, given: dict[str, Given]) -> dict[str, Given]:
-    """The values of a case with the evidence of links, which a case of one device does not ask for."""
+    """The values of a case plus the measured efficiencies of links, which a single-device case does not include."""
     for tp in (2, 3, 5, 7):
-        with contextlib.suppress(InputError):  # heads that cannot be shared out so
+        with contextlib.suppress(InputError):  # the heads cannot be divided this way
             several = binding.variant(tp=tp).given
             return {name: value for name, value in several.items() if name in OF_LINKS and value.measured} | given
     return given
 
 
 def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, Any]]:
-    """The inputs of links, with their ends, where a reader takes so many devices and evidence says something else of them than of the setting's own; of
-    one device it says nothing, and they stand at their defaults."""
+    """Link inputs and their ranges for each number of devices, where they differ from the setting's own.
+
+    A single device uses defaults.
+    """
     own, ranges = efficiencies(setting), ends(setting)
     measured = {name: value.setting for name, value in own.items() if name in OF_LINKS and value.measured}
     made: dict[str, dict[str, Any]] = {}
     for tp in degrees:
-        with contextlib.suppress(InputError):  # heads that cannot be shared out so
+        with contextlib.suppress(InputError):  # the heads cannot be divided this way
             other = setting.binding.variant(tp=tp)
             case = other.case()
             spans = {name: given.setting for name in measured if (given := other.given.get(name)) and isinstance(given.setting, Span)}
@@ -128,19 +130,19 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
 
 
 def ends(setting: Setting) -> Ends:
-    """The ranges of a setting; none where there are too many to look at every corner."""
+    """The ranges of a setting; empty if there are too many corners."""
     spans = {name: value.setting for name, value in efficiencies(setting).items() if isinstance(value.setting, Span)}
     return {} if len(spans) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
 
 
 def expected(setting: Setting) -> dict[str, float]:
-    """The expected value of each efficiency, and the middle of each range."""
+    """The expected value of each efficiency and range."""
     plain = {name: value.setting for name, value in efficiencies(setting).items()}
     return {name: float(value.middle if isinstance(value, Span) else value.value) for name, value in plain.items() if isinstance(value, Span | Num)}
 
 
 def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
-    """Every efficiency of some settings at the peak; empty where one is a formula, which nothing may replace."""
+    """The efficiencies of some settings at 100 % of peak; empty if one is a formula."""
     given = [(name, value) for setting in settings for name, value in efficiencies(setting).items() if name in AT_PEAK or value.measured]
     if any(not isinstance(value.setting, Num | Span) for _, value in given):
         return {}
@@ -149,5 +151,5 @@ def at_peak(settings: Iterable[Setting]) -> dict[str, float]:
 
 
 def over_ranges(names: Iterable[str], subject: Answers) -> list[str]:
-    """The quantities whose extremes stand at the corners of the ranges, or that no range moves."""
+    """The quantities whose extremes are at corners of the ranges, or that no range affects."""
     return [name for name in names if not subject.box or not subject.ranges.moving(name) or ((result := subject.get(name)) and result.found == "corners")]

@@ -12,7 +12,7 @@ from symroof.report.regime_map import at_a_context
 
 
 @dataclass(frozen=True)
-class Configuration:
+class BatchSeries:
     """The cases that differ in their batch alone."""
 
     label: str
@@ -27,12 +27,12 @@ class Configuration:
         return tuple(dict.fromkeys(Fraction(case.case.value("batch")) for case in self.cases))
 
 
-def configurations(study: Study) -> list[Configuration]:
+def batch_series(study: Study) -> list[BatchSeries]:
     """Every configuration of a study in written order, its label without the batch."""
     groups: dict[str, list[Answers]] = {}
     for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
         groups.setdefault(label, []).append(case)
-    return [Configuration(label, tuple(cases)) for label, cases in groups.items()]
+    return [BatchSeries(label, tuple(cases)) for label, cases in groups.items()]
 
 
 def labels(cases: tuple[Answers, ...], without: tuple[str, ...] = ()) -> list[str]:
@@ -69,6 +69,11 @@ def at_last_step(case: Answers) -> Answers:
         NoValue: neither a context nor a prompt has a value.
     """
     return at_a_context(case, Fraction(case.case.value("peak_context")))
+
+
+def shown_case(configuration: BatchSeries, loaded: bool) -> Answers:
+    """The case that is drawn: a server under load with whole responses, or the last decode step."""
+    return configuration.first if loaded else at_last_step(configuration.first)
 
 
 def known(case: Answers, *names: str) -> bool:

@@ -26,40 +26,40 @@ POINTS = 48
 """How many points a curve is drawn through; a straight line in logarithms needs two, the corners are solved."""
 
 
-def along(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
+def cases_at(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
     """A case at values of one input: every curve over them shares what its quantities have in common."""
     return [case.changed({by: point}) for point in points]
 
 
-def curve(cases: Sequence[Case], quantity: str) -> list[float]:
+def values_along(cases: Sequence[Case], quantity: str) -> list[float]:
     """The values of a quantity along an axis; not a number where there is none."""
     return [_value(case, quantity) for case in cases]
 
 
 def band(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
     """The least and the largest value over the corners of the ranges; nothing where nothing is ranged."""
-    values = [curve(along(corner, by, points), quantity) for corner in answers.corners]
+    values = [values_along(cases_at(corner, by, points), quantity) for corner in answers.corners]
     return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
 
 
 AT_PEAK = "bound at 100 % of peak"
 
 
-def roof(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+def peak_curve(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
     """The same with every efficiency at the peak, which nothing beats; nothing where the case stands there."""
     if answers.roof is None:
         return []
-    values = curve(along(answers.roof.case, by, points), quantity)
+    values = values_along(cases_at(answers.roof.case, by, points), quantity)
     return [(float(point), value) for point, value in zip(points, values, strict=True) if math.isfinite(value)]
 
 
-def beside(answers: Answers, quantity: str) -> str:
+def with_bound(answers: Answers, quantity: str) -> str:
     """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
     bound = answers.bound_text(quantity)
     return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
 
 
-def moved(answers: Answers, quantity: str, by: str, point: Fraction) -> Result:
+def result_at(answers: Answers, quantity: str, by: str, point: Fraction) -> Result:
     """A quantity at a value of one input, with its range; memory has to hold it there, for it carries no flag."""
     symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity))
     try:
@@ -69,26 +69,26 @@ def moved(answers: Answers, quantity: str, by: str, point: Fraction) -> Result:
     return Result(symbol, value, *((min(values), max(values)) if answers.corners else (None, None)))
 
 
+def value_at(case: Case, quantity: str, by: str, point: Fraction) -> float:
+    """A quantity at a value of an input; NaN if it has no value there."""
+    return _value(case.changed({by: point}), quantity)
+
+
 def _value(case: Case, quantity: str) -> float:
     try:
         return float(case.value(quantity))
-    except NoValue:
+    except (NoValue, OverflowError):
         return math.nan
 
 
-def spread(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
+def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
     """Whole numbers linear_ticks apart in logarithms, and the solved places between them as they are."""
     steps = {Fraction(round(low * (high / low) ** (i / (count - 1)))) for i in range(count)}
     return sorted(steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)})
 
 
-def power_of_two(value: float) -> float:
-    """The least power of two that is not below a value."""
-    return 2.0 ** math.ceil(math.log2(value) - 1e-9)
-
-
 @dataclass(frozen=True)
-class Limit:
+class AxisLimit:
     """A solved place on an axis.
 
     Attributes:
@@ -99,7 +99,7 @@ class Limit:
     value: Fraction | float
 
     @property
-    def real(self) -> bool:
+    def exists(self) -> bool:
         """Whether there is such a place."""
         return 0 < self.value < math.inf
 
@@ -117,22 +117,22 @@ class Limit:
         return f"at most {self.count:,} {thing}{'' if self.count == 1 else 's'}"
 
 
-def limit(equation: str, answers: Answers, by: str) -> Limit | None:
+def solve_limit(equation: str, answers: Answers, by: str) -> AxisLimit | None:
     """Where the left side of an equation passes the right; None where a side is not known or nothing moves."""
     try:
         solution = solve(equation, answers, by)
     except (InputError, NoValue):
         return None
     if solution.verdict == "crosses" and solution.value is not None:
-        return Limit(solution, solution.value)
+        return AxisLimit(solution, solution.value)
     if solution.verdict in ("lhs_above", "lhs_below"):
-        return Limit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
+        return AxisLimit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
     return None
 
 
-def held(answers: Answers, by: str) -> Limit | None:
+def memory_limit(answers: Answers, by: str) -> AxisLimit | None:
     """How much of an input memory holds."""
-    return limit(FULL_MEMORY, answers, by)
+    return solve_limit(FULL_MEMORY, answers, by)
 
 
 @dataclass(frozen=True)
@@ -149,18 +149,18 @@ class Bounds:
     metric: str
     by: str
     goal: Fraction | None
-    memory: Limit | None
-    target: Limit | None
-    ridge: Limit | None
+    memory: AxisLimit | None
+    target: AxisLimit | None
+    ridge: AxisLimit | None
 
     @classmethod
     def of(cls, metric: str, answers: Answers, by: str) -> Bounds:
         times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
-        ridge = limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
-        return cls(metric, by, answers.targets.get(metric), held(answers, by), limit(f"{metric} = {metric}_target", answers, by), ridge)
+        ridge = solve_limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
+        return cls(metric, by, answers.targets.get(metric), memory_limit(answers, by), solve_limit(f"{metric} = {metric}_target", answers, by), ridge)
 
     @property
-    def limits(self) -> list[Limit]:
+    def limits(self) -> list[AxisLimit]:
         """Memory, target and ridge, as far as they are known."""
         return [place for place in (self.memory, self.target, self.ridge) if place]
 
@@ -170,29 +170,29 @@ class Bounds:
             frame.memory_limit(float(self.memory.value))
         if self.goal is not None:
             frame.horizontal_line("target", float(self.goal), VERMILION, DASHED)
-        if self.ridge and self.ridge.real:
+        if self.ridge and self.ridge.exists:
             frame.vertical_line("ridge", float(self.ridge.value), OCHRE, DOTTED)
 
     def mark(self, frame: Frame) -> None:
         """A square where the target is met."""
-        if self.goal is not None and self.target and self.target.real:
+        if self.goal is not None and self.target and self.target.exists:
             frame.marker(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
 
 
 @dataclass(frozen=True)
-class Line:
+class QuantityCurve:
     """A quantity at some values of an input, up to what memory holds of it and beyond; ``poles`` break it."""
 
     points: Sequence[Fraction]
     cases: Sequence[Case]
     values: Sequence[float]
-    held: Limit | None
+    memory: AxisLimit | None
     poles: Sequence[Fraction] = ()
 
     @classmethod
-    def through(cls, answers: Answers, bounds: Bounds, points: Sequence[Fraction]) -> Line:
-        cases = along(answers.case, bounds.by, points)
-        return cls(points, cases, curve(cases, bounds.metric), bounds.memory)
+    def through(cls, answers: Answers, bounds: Bounds, points: Sequence[Fraction]) -> QuantityCurve:
+        cases = cases_at(answers.case, bounds.by, points)
+        return cls(points, cases, values_along(cases, bounds.metric), bounds.memory)
 
     @property
     def places(self) -> list[float]:
@@ -204,7 +204,7 @@ class Line:
 
     def draw(self, frame: Frame, colour: str) -> None:
         """What memory holds as a full line, what lies beyond dashed and grey; the edge belongs to both."""
-        edge = float(self.held.value) if self.held else math.inf
+        edge = float(self.memory.value) if self.memory else math.inf
         for pairs in self.runs():
             frame.curve("line", [pair for pair in pairs if pair[0] <= edge], colour, 2.2)
             frame.curve("beyond", [pair for pair in pairs if pair[0] >= edge], BEYOND, 2.0, DASHED)

@@ -13,7 +13,7 @@ from symroof.drawing.frame import Frame
 from symroof.drawing.label_placement import Area
 from symroof.drawing.scales import linear_ticks, round_values
 from symroof.report.pictures.cases import at_last_step, known
-from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, limit, roof
+from symroof.report.pictures.curves import AT_PEAK, AxisLimit, Bounds, QuantityCurve, band, peak_curve, solve_limit, with_bound
 from symroof.report.pictures.labels import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
@@ -36,15 +36,15 @@ def picture(study: Study, subject: Answers) -> Picture:
         raise lacking("itl", subject, "itl", "peak_context", otherwise="no context moves its ITL")
     there = at_last_step(subject)
     last = there.case.value("context")
-    bounds, double = Bounds.of("itl", there, "context"), limit(DOUBLE, there, "context")
+    bounds, double = Bounds.of("itl", there, "context"), solve_limit(DOUBLE, there, "context")
     high = _end(float(last), [place for place in (bounds.memory, bounds.target, double) if place])
-    crossings = [Fraction(place.value) for place in (*bounds.limits, double) if place and place.real and place.value < high]
+    crossings = [Fraction(place.value) for place in (*bounds.limits, double) if place and place.exists and place.value < high]
     points = sorted({Fraction(1), *(Fraction(round(high * i / POINTS)) for i in range(1, POINTS + 1)), *crossings})
-    line = Line.through(there, bounds, points)
+    line = QuantityCurve.through(there, bounds, points)
     edges = band(there, "itl", "context", points)
     frame = _frame(subject, [*line.finite, *(value for pair in edges for value in pair)], high)
     _draw(frame, there, line, edges, bounds)
-    frame.curve(AT_PEAK, roof(there, "itl", "context", points), BLUE, 1.1, DOTTED)
+    frame.curve(AT_PEAK, peak_curve(there, "itl", "context", points), BLUE, 1.1, DOTTED)
     _places(frame, subject, there, bounds, double)
     _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
@@ -55,7 +55,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
-def _end(last: float, limits: list[Limit]) -> float:
+def _end(last: float, limits: list[AxisLimit]) -> float:
     near = [1.25 * float(place.value) for place in limits if place.value < NEAR * last]
     return float(round_values(0, max([2 * last, 256, *near]), 5)[1] * 5)
 
@@ -66,7 +66,7 @@ def _frame(subject: Answers, shown: list[float], high: float) -> Frame:
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (0, high), (0, max(top, goal if goal < 4 * top else 0) * 1.15), False, False)
 
 
-def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, float]], bounds: Bounds) -> None:
+def _draw(frame: Frame, there: Answers, line: QuantityCurve, edges: list[tuple[float, float]], bounds: Bounds) -> None:
     """Areas, axes and curves."""
     for start, end, winner in regions(there, bounds, frame.x):
         frame.shade(start, end, ORANGE if winner == "compute" else SKY, 0.15)
@@ -79,7 +79,7 @@ def _draw(frame: Frame, there: Answers, line: Line, edges: list[tuple[float, flo
     line.draw(frame, BLUE)
 
 
-def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
+def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: AxisLimit | None) -> None:
     """The lines and signs of the solved places, and of the case itself."""
     bounds.draw(frame)
     x, y = _own(there)
@@ -87,7 +87,7 @@ def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, doub
     if first < x:
         frame.curve("climb", [_at(there, first), (x, y)], VERMILION, 3.4)
     bounds.mark(frame)
-    if double and double.real:
+    if double and double.exists:
         frame.marker(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
     frame.marker(x, y, "diamond", VERMILION, 5.0)
 
@@ -102,11 +102,11 @@ def _at(there: Answers, context: Fraction | float) -> tuple[float, float]:
     return float(context), float(there.case.changed({"context": Fraction(context)}).value("itl"))
 
 
-def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> None:
+def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: AxisLimit | None) -> None:
     result = subject.get("itl_last") or there.result("itl")
     frame.label_point(*_own(there), lines("last step: " if frame.placer.has_line("climb") else "this case: ", result.plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
-    if double and double.real:
+    if double and double.exists:
         words = f"twice a step without cache: {double.count:,} tokens"
         frame.label_point(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
     label_ridge(frame, there, bounds)
@@ -135,12 +135,12 @@ def growth(there: Answers) -> Result:
     return Result(there.case.theory.symbol("itl"), slopes[0], low, high, flags=(DOES_NOT_FIT,) if there.does_not_fit else ())
 
 
-def says(subject: Answers, there: Answers, bounds: Bounds, double: Limit | None) -> str:
+def says(subject: Answers, there: Answers, bounds: Bounds, double: AxisLimit | None) -> str:
     """The takeaway: the last step, what the cache adds, what target and memory allow."""
     context = int(there.case.value("context"))
-    taken = beside(subject, "itl_last") if subject.get("itl_last") else beside(there, "itl")
+    taken = with_bound(subject, "itl_last") if subject.get("itl_last") else with_bound(there, "itl")
     step = f"a step of {requests(there.case.value('batch'))} takes {taken}"
     texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).plain()}", *allowances(bounds, "token")]
-    if double and double.real:
+    if double and double.exists:
         texts.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")
     return "; ".join(texts + unfit(subject)) + "."

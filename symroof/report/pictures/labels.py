@@ -11,7 +11,7 @@ from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLUE, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.curves import STEP, Bounds, Limit
+from symroof.report.pictures.curves import STEP, AxisLimit, Bounds
 from symroof.theory.case import Case
 from symroof.units import format_quantity
 
@@ -69,7 +69,7 @@ def _between(answers: Answers, bounds: Bounds, start: float, end: float) -> Case
     return answers.case.changed({bounds.by: Fraction(math.sqrt(max(start, 1e-9) * end))})
 
 
-def met(target: Limit, memory: Limit | None) -> tuple[str, str]:
+def met(target: AxisLimit, memory: AxisLimit | None) -> tuple[str, str]:
     """How far a target is met, with the flag where memory ends before."""
     flag = " †" if memory and target.value > memory.value else ""
     return f"met up to {target.count:,} tokens{flag}", f"{target.count:,} tokens{flag}"
@@ -81,7 +81,7 @@ def label_limits(frame: Frame, bounds: Bounds) -> None:
     if memory:
         frame.label_memory_limit(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
     if bounds.goal is not None:
-        if target and target.real:
+        if target and target.exists:
             frame.label_point(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
         frame.label_line("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
 
@@ -89,7 +89,7 @@ def label_limits(frame: Frame, bounds: Bounds) -> None:
 def label_ridge(frame: Frame, answers: Answers, bounds: Bounds) -> None:
     """The ridge, and each part of the axis by its bound, where memory holds any of it; by the longer of two times where links or fixed costs are longer still."""
     memory = bounds.memory
-    if bounds.ridge and bounds.ridge.real:
+    if bounds.ridge and bounds.ridge.exists:
         first = f"{math.ceil(bounds.ridge.value):,}"
         frame.label_line("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
     for start, end, winner in regions(answers, bounds, frame.x):

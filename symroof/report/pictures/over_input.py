@@ -13,13 +13,13 @@ from symroof.analysis.verdict import AT_THE_PEAK, basis_of
 from symroof.cases.case_results import Answers
 from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import linear_ticks, log_ticks, power_of_two_ticks
+from symroof.drawing.scales import linear_ticks, log_ticks, next_power_of_two, power_of_two_ticks
 from symroof.errors import InputError, Problem
 from symroof.formula.text import in_short
-from symroof.report.pictures.curves import POINTS, Line, along, band, curve, held, power_of_two, spread
+from symroof.report.pictures.curves import POINTS, QuantityCurve, band, cases_at, log_spaced, memory_limit, values_along
 from symroof.report.pictures.labels import lines, unfit
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.poles import beside, poles
+from symroof.report.pictures.poles import points_near, poles
 from symroof.theory.symbols import SHARES, Symbol
 from symroof.theory.sympy_input import known
 from symroof.units import format_quantity
@@ -87,7 +87,7 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     frame = _frame(drawn, line, headline, case)
     broken = _with_poles(drawn, line)
     _draw(frame, drawn, broken)
-    notes = ["The hatched part does not fit in memory."] if line.held and line.held.real and line.places[-1] > line.held.value else []
+    notes = ["The hatched part does not fit in memory."] if line.memory and line.memory.exists and line.places[-1] > line.memory.value else []
     return finished("over", headline, case, frame, f"{drawn.label} over {by}.", _says(drawn, line, broken.poles), notes)
 
 
@@ -98,31 +98,31 @@ def _case_words(subject: Answers, name: str) -> str:
     return f"{case_title(subject)}{f', {words}' if words else ''}"
 
 
-def _line(drawn: Drawn) -> Line:
+def _line(drawn: Drawn) -> QuantityCurve:
     """The values at points linear_ticks apart in logarithms around the case's own."""
     subject, by = drawn.subject, drawn.by
     now = float(subject.case.value(by)) or 1.0
     low, high = now / REACH, now * REACH
     if drawn.across.counted:
-        points = spread(max(1.0, power_of_two(low)), power_of_two(high), [now])
+        points = log_spaced(max(1.0, next_power_of_two(low)), next_power_of_two(high), [now])
     else:
         high = min(high, 1.0) if by in SHARES else high
         points = sorted({Fraction(low * (high / low) ** (i / (POINTS - 1))).limit_denominator(10**12) for i in range(POINTS)} | {Fraction(now)})
-    cases = along(subject.case, by, points)
-    return Line(points, cases, curve(cases, drawn.name), held(subject, by))
+    cases = cases_at(subject.case, by, points)
+    return QuantityCurve(points, cases, values_along(cases, drawn.name), memory_limit(subject, by))
 
 
-def _with_poles(drawn: Drawn, line: Line) -> Line:
+def _with_poles(drawn: Drawn, line: QuantityCurve) -> QuantityCurve:
     """The line broken at its poles, with points close to them, where it leaves the frame."""
     case = drawn.subject.case
     places = poles(case, drawn.name, drawn.by, line.points, line.values)
     if not places:
         return line
-    close = [point for place in places for point in beside(*_neighbours(line.points, place))]
+    close = [point for place in places for point in points_near(*_neighbours(line.points, place))]
     between = [a + (b - a) * part / FINER for a, b in itertools.pairwise(line.points) for part in range(1, FINER)]
     points = sorted({*line.points, *close, *between} - {*places})
-    cases = along(case, drawn.by, points)
-    return Line(points, cases, curve(cases, drawn.name), line.held, places)
+    cases = cases_at(case, drawn.by, points)
+    return QuantityCurve(points, cases, values_along(cases, drawn.name), line.memory, places)
 
 
 def _neighbours(points: Sequence[Fraction], place: Fraction) -> tuple[Fraction, Fraction, Fraction]:
@@ -130,7 +130,7 @@ def _neighbours(points: Sequence[Fraction], place: Fraction) -> tuple[Fraction, 
     return max(point for point in points if point < place), place, min(point for point in points if point > place)
 
 
-def _frame(drawn: Drawn, line: Line, headline: str, case: str) -> Frame:
+def _frame(drawn: Drawn, line: QuantityCurve, headline: str, case: str) -> Frame:
     least, most = min(line.finite), max(line.finite)
     canvas = sheet(headline, case, drawn.subject.does_not_fit)
     ends = (line.places[0], line.places[-1])
@@ -140,11 +140,11 @@ def _frame(drawn: Drawn, line: Line, headline: str, case: str) -> Frame:
     return framed(canvas, ends, (least - room, most + room), y_log=False)
 
 
-def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
+def _draw(frame: Frame, drawn: Drawn, line: QuantityCurve) -> None:
     subject, across, up = drawn.subject, drawn.across, drawn.up
     own = float(subject.case.value(drawn.by)), float(subject.case.value(drawn.name))
-    if line.held:
-        frame.memory_limit(float(line.held.value))
+    if line.memory:
+        frame.memory_limit(float(line.memory.value))
     frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
     marks = power_of_two_ticks if across.counted else log_ticks
     title = f"{drawn.by}{f' ({across.spoken_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.spoken_unit})' if up.unit else ''}"
@@ -154,8 +154,8 @@ def _draw(frame: Frame, drawn: Drawn, line: Line) -> None:
     line.draw(frame, BLUE)
     frame.marker(*own, "diamond", VERMILION, 5.0)
     frame.label_point(*own, lines("this case: ", subject.result(drawn.name).plain()), VERMILION, bold=True)
-    if line.held:
-        frame.label_memory_limit(float(line.held.value), "memory ends")
+    if line.memory:
+        frame.label_memory_limit(float(line.memory.value), "memory ends")
     for place in line.poles:
         frame.label_line(f"pole {place}", (f"pole at {_at(place, across)}", "pole"), GREY)
 
@@ -174,7 +174,7 @@ def _short(value: float, symbol: Symbol) -> str:
     return f"{value:,.0f}" if symbol.counted and float(value).is_integer() else format_quantity(Fraction(value), symbol.unit, 3)
 
 
-def _says(drawn: Drawn, line: Line, places: Sequence[Fraction]) -> str:
+def _says(drawn: Drawn, line: QuantityCurve, places: Sequence[Fraction]) -> str:
     """The value of the case and at both ends, and where it goes to infinity between."""
     subject, ends = drawn.subject, [value for value in line.values if math.isfinite(value)]
     first, last = (format_quantity(Fraction(value), drawn.up.unit) for value in (ends[0], ends[-1]))

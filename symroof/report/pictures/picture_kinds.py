@@ -63,11 +63,11 @@ def picture(kind: str, study: Study, subject: Answers | None = None) -> Picture:
 
 def of_review(study: Study, subject: Answers, unused: Collection[str] = ()) -> list[Picture]:
     """Every picture that is used and that a review has data for; the front only where there is something to compare."""
-    from symroof.report.pictures.cases import configurations
+    from symroof.report.pictures.cases import batch_series
 
     pictures = []
     for kind in KINDS:
-        if kind in unused or (kind == "pareto" and len(configurations(study)) < 2):
+        if kind in unused or (kind == "pareto" and len(batch_series(study)) < 2):
             continue
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))

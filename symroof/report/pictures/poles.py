@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from symroof.formula.evaluate import NoValue
+from symroof.report.pictures.curves import value_at
 from symroof.solver.bracket import halfway
 from symroof.theory.case import Case
 
@@ -59,19 +59,11 @@ def _peak(case: Case, quantity: str, by: str, low: Fraction, top: tuple[Fraction
     return middle if abs(value_at(case, quantity, by, middle)) > BEYOND_DOUBT * abs(top[1]) else None
 
 
-def beside(low: Fraction, place: Fraction, high: Fraction) -> list[Fraction]:
+def points_near(low: Fraction, place: Fraction, high: Fraction) -> list[Fraction]:
     """Points ever closer to a pole between its two neighbours, in order.
 
-    >>> [float(point) for point in beside(Fraction(0), Fraction(1), Fraction(2))][11:13]
+    >>> [float(point) for point in points_near(Fraction(0), Fraction(1), Fraction(2))][11:13]
     [0.999755859375, 1.000244140625]
     """
     parts = [Fraction(1, 2**i) for i in range(1, CLOSER + 1)]
     return [*(place - (place - low) * part for part in parts), *(place + (high - place) * part for part in reversed(parts))]
-
-
-def value_at(case: Case, quantity: str, by: str, point: Fraction) -> float:
-    """A quantity at a value of an input; not a number where it has none."""
-    try:
-        return float(case.changed({by: point}).value(quantity))
-    except (NoValue, OverflowError):
-        return math.nan

@@ -14,7 +14,7 @@ from symroof.drawing.label_placement import Area
 from symroof.drawing.scales import power_of_two_ticks
 from symroof.report.pictures.labels import counted, requests, target_word
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
-from symroof.report.regime_map import Line, Regimes, regimes
+from symroof.report.regime_map import RegimeLine, Regimes, regimes
 
 HEADLINE = "What limits a decode step, over batch and context"
 EDGE = 0.75
@@ -75,7 +75,7 @@ def _regions(frame: Frame, map_: Regimes) -> None:
         frame.curve("beyond", [(float(batch), float(map_.beyond)) for batch in (frame.x.low, frame.x.high)], GREEN, 1.0, DOTTED)
 
 
-def drawn_points(line: Line, map_: Regimes) -> list[tuple[float, float]]:
+def drawn_points(line: RegimeLine, map_: Regimes) -> list[tuple[float, float]]:
     """A line as coordinates; where it has no batch it is drawn to the edge it lies beyond."""
     low, high = map_.batches
     return [(min(max(float(batch), low / 4), high * 4), float(context)) for context, batch in line if math.isfinite(batch) or batch == 0]
