@@ -1,4 +1,4 @@
-"""A page to draw on: lines, areas and words in points, y upwards, in the order in which they cover each other."""
+"""A page of lines, areas and texts in points, y upwards, in drawing order."""
 
 import math
 from collections.abc import Sequence
@@ -12,13 +12,14 @@ Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
 ASCENT, DESCENT, LEADING = 0.74, 0.22, 1.18
-HATCH = 11.0  # points between slanted lines
-"""Of Helvetica, in sizes: what a line of words takes above and below its foot, and from foot to foot."""
+"""Of Helvetica, relative to the font size: height above and below the baseline, distance of baselines."""
+HATCH = 11.0
+"""Points between slanted lines."""
 
 
 @dataclass(frozen=True)
 class Polyline:
-    """A line, or an area where it is closed."""
+    """A line, or an area if closed."""
 
     points: tuple[Point, ...]
     closed: bool = False
@@ -31,7 +32,7 @@ class Polyline:
 
 @dataclass(frozen=True)
 class TextLine:
-    """One line of text; x and y are where its foot begins."""
+    """One line of text; x and y are the start of its baseline."""
 
     text: str
     x: float
@@ -47,7 +48,7 @@ class TextLine:
 
 @dataclass(frozen=True)
 class Label:
-    """Words of one or more lines that belong together, with the box they fill."""
+    """A text of one or more lines with its box."""
 
     text: str
     box: Box
@@ -56,7 +57,7 @@ class Label:
 
 @dataclass
 class Canvas:
-    """Everything drawn so far. The page grows downwards (to negative y) where words are put under it."""
+    """Everything drawn so far. Text below the drawing extends the page to negative y."""
 
     width: float
     height: float
@@ -64,7 +65,7 @@ class Canvas:
     items: list[Polyline | TextLine] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     drawn: list[tuple[str, float | str, float]] = field(default_factory=list)
-    """What the lines, signs and bars show: the name of each, and its values across and up."""
+    """The data of lines, markers and bars: name, x and y value."""
     axes: tuple[str, str] = ("", "")
     """The names of the two axes."""
 
@@ -77,7 +78,7 @@ class Canvas:
             self.items.append(Polyline(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
 
     def hatched(self, points: Sequence[Point], box: Box, colour: str) -> None:
-        """Slanted lines over an area: it differs from its neighbour in grey too."""
+        """Hatch an area, to distinguish it without colour."""
         left, bottom, right, top = box
         rise = top - bottom
         for i in range(int((right - left + rise) / HATCH)):
@@ -85,7 +86,7 @@ class Canvas:
             self.items.append(Polyline(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
 
     def marker(self, centre: Point, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
-        """A sign at a place: circle, square, up, down, diamond, cross; hollow where ``fill`` is white."""
+        """Draw a marker: circle, square, up, down, diamond or cross; hollow if ``fill`` is white."""
         points = [(centre[0] + radius * x, centre[1] + radius * y) for x, y in MARKERS[shape]]
         if shape == "cross":
             self.items += [Polyline((points[0], points[1]), stroke=colour, width=1.8), Polyline((points[2], points[3]), stroke=colour, width=1.8)]
@@ -93,7 +94,7 @@ class Canvas:
             self.items.append(Polyline(tuple(points), True, fill or colour, WHITE if fill is None else colour, 0.8 if fill is None else 1.1))
 
     def text(self, text: str, x: float, y: float, size: float = 9, colour: str = BLACK, bold: bool = False, align: float = 0.0) -> Box:
-        """Words at a place: ``y`` is the foot of the first line, ``align`` the share of the width that lies left of ``x``. Returns their box."""
+        """Draw a text and return its box: ``y`` is the first baseline, ``align`` the share of the width left of ``x``."""
         lines = text.split("\n")
         widths = [text_width(line, size, bold) for line in lines]
         whole = max(widths)
@@ -104,13 +105,13 @@ class Canvas:
         return box
 
     def centred(self, text: str, centre: Point, size: float, colour: str = BLACK, bold: bool = False) -> Box:
-        """Words with the middle of their box at a place."""
+        """Draw a text centred at a point."""
         height = block(text, size, bold)[1]
         return self.text(text, centre[0], centre[1] + height / 2 - ASCENT * size, size, colour, bold, align=0.5)
 
 
 def block(text: str, size: float, bold: bool = False) -> tuple[float, float]:
-    """Width and height of words in one or more lines."""
+    """Width and height of a text of one or more lines."""
     lines = text.split("\n")
     return max(text_width(line, size, bold) for line in lines), ((len(lines) - 1) * LEADING + ASCENT + DESCENT) * size
 

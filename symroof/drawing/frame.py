@@ -1,4 +1,4 @@
-"""Two axes on a page: curves, areas and signs by value, and labels that find their own room."""
+"""Two axes on a page: curves, areas and markers by value, with automatically placed labels."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -13,24 +13,24 @@ from symroof.drawing.text_metrics import text_width
 
 TICK_SIZE, LABEL_SIZE = 8.5, 9.0
 SIZES = (9.0, 8.0)
-"""Sizes a label is tried in."""
+"""Font sizes to try for a label."""
 GAPS = (7.0, 13.0, 22.0, 34.0, 50.0, 75.0, 105.0)
-"""How far from its place a label may stand."""
+"""Distances of a label from its point to try."""
 
 Marks = Callable[[float, float], Sequence[Sequence[float]]]
-"""For the ends of an axis the values to mark on it, from many to few: the first that can be read side by side is taken."""
+"""Candidate tick sets for an axis range, from many to few ticks; the first whose labels do not overlap is used."""
 
 
 @dataclass
 class Frame:
-    """A canvas with scales across and up; labels avoid everything drawn on it."""
+    """A canvas with an x and a y scale; labels avoid everything drawn on it."""
 
     canvas: Canvas
     x: Scale
     y: Scale
     placer: LabelPlacer = field(init=False)
     unplaced: list[str] = field(default_factory=list)
-    """Labels for which there was no room, in their shortest wording."""
+    """Labels without room."""
 
     def __post_init__(self) -> None:
         self.placer = LabelPlacer(self.box)
@@ -43,7 +43,7 @@ class Frame:
         return self.x(x), self.y(y)
 
     def axes(self, x_name: str, y_name: str, x_marks: Marks, y_marks: Marks, x_text: Callable[[float], str], y_text: Callable[[float], str]) -> None:
-        """Both axes with their names, ticks and their values; the name of the upright one stands level, above it."""
+        """Draw both axes with names, ticks and values; the name of the vertical axis is horizontal, above it."""
         left, bottom, right, top = self.box
         self.canvas.line([(left, top), (left, bottom), (right, bottom)], GREY, 0.8)
         for mark in readable(x_marks(self.x.low, self.x.high), lambda m: (self.x(m), text_width(x_text(m), TICK_SIZE)), 7.0):
@@ -65,24 +65,24 @@ class Frame:
         self.placer.add_line(name, shown)
 
     def horizontal_line(self, name: str, y: float, colour: str, dash: Dash = SOLID) -> None:
-        """A level line over the whole frame."""
+        """A horizontal line over the whole frame."""
         if self.y.contains(y):
             self.curve(name, [(self.x.low, y), (self.x.high, y)], colour, 1.2, dash)
 
     def vertical_line(self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
-        """An upright line over the whole frame."""
+        """A vertical line over the whole frame."""
         if self.x.contains(x):
             self.curve(name, [(x, self.y.low), (x, self.y.high)], colour, width, dash)
 
     def shade(self, low: float, high: float, colour: str, share: float) -> None:
-        """The area between two values across, thinly coloured."""
+        """Tint the area between two x values."""
         _, bottom, _, top = self.box
         a, b = (self.x(min(max(value, self.x.low), self.x.high)) for value in (low, high))
         if b > a:
             self.canvas.area([(a, bottom), (b, bottom), (b, top), (a, top)], tint(colour, share))
 
     def memory_limit(self, value: float) -> None:
-        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and labelled by :meth:`label_memory_limit`."""
+        """Draw the memory limit and hatch the area beyond it. Call before any label; :meth:`label_memory_limit` labels it."""
         _, bottom, right, top = self.box
         start = self._limit_position(value)
         if start < right:
@@ -90,7 +90,7 @@ class Frame:
             self.vertical_line("memory", value, BLACK, width=1.5)
 
     def label_memory_limit(self, value: float, *texts: str) -> None:
-        """What memory holds, beside the cut, and that what lies beyond does not fit."""
+        """Label the memory limit and the area beyond it."""
         left, _, right, _ = self.box
         start = self._limit_position(value)
         if start < right:
@@ -103,7 +103,7 @@ class Frame:
         return min(max(self.x(value), self.box[0]), self.box[2])
 
     def label_range(self, low: float, high: float, texts: Sequence[str], colour: str) -> bool:
-        """A name for the area between two values across, where there is room for it."""
+        """Label the area between two x values if there is room."""
         span = self.x(low), self.x(high)
         return self.label_region(lambda _: span, texts, colour, needed=False)
 
@@ -117,7 +117,7 @@ class Frame:
         self.canvas.area([_clamped((self.x(x), self.y(y)), self.box) for x, y in points], tint(colour, share), clip=self.box)
 
     def marker(self, x: float, y: float, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
-        """A marker at a value, where the frame shows it."""
+        """Draw a marker at a point inside the frame."""
         if self.x.contains(x) and self.y.contains(y):
             px, py = self.at(x, y)
             self.canvas.drawn.append((shape, x, y))
@@ -125,20 +125,20 @@ class Frame:
             self.placer.reserve((px - radius, py - radius, px + radius, py + radius))
 
     def label_line(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
-        """A line's label in the first of its wordings that there is room for; one without room is listed under the picture."""
+        """Label a line with the first text that fits; without room it is listed below the picture."""
         if not self.placer.has_line(name):
             return False
         return self._put(texts, colour, bold, lambda size: self.placer.beside_line(name, size), needed)
 
     def label_point(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
-        """The label of a place that the frame shows, with a thin line to it where it stands further off."""
+        """Label a point inside the frame, with a leader line if the label is far away."""
         if not (self.x.contains(x) and self.y.contains(y)):
             return False
         spot = self.at(x, y)
         return any(self._put(texts, colour, bold, partial(self.placer.near_point, spot, gap), gap == GAPS[-1], spot) for gap in GAPS)
 
     def label_region(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
-        """A region's name inside it; one that is not needed is left out where the region is too small."""
+        """Label a region inside it; an optional label is omitted if the region is too small."""
         return self._put(texts, colour, True, lambda size: self.placer.inside_region(area, size), needed)
 
     def _put(
@@ -172,7 +172,7 @@ class Frame:
 
 
 def readable(sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[float, float]], gap: float) -> Sequence[float]:
-    """The first set of marks whose words stand apart; ``extent`` gives the place and the width of one."""
+    """The first set of ticks whose labels do not overlap; ``extent`` gives position and width of a label."""
     for marks in sets:
         if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(sorted(map(extent, marks)))):
             return marks
@@ -180,6 +180,6 @@ def readable(sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[fl
 
 
 def _clamped(point: Point, box: Box) -> Point:
-    """A place no further than a page beyond the frame, so that no viewer meets infinity."""
+    """Limit a point to a page around the frame, so that no viewer gets infinite coordinates."""
     reach = 700.0
     return min(max(point[0], box[0] - reach), box[2] + reach), min(max(point[1], box[1] - reach), box[3] + reach)

@@ -1,6 +1,6 @@
-"""Room for words: a label goes where it touches no line, no other label and no edge, and has most room around it.
+"""Label placement: a label must not touch a line, another label or an edge, and gets the position with the most space.
 
-Lines are counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
+Lines are rasterised to a grid with summed areas, so that a collision test takes four look-ups.
 """
 
 import math
@@ -13,13 +13,13 @@ from symroof.drawing.canvas import Box, Point
 Size = tuple[float, float]
 Interval = tuple[float, float]
 Area = Callable[[float], Interval]
-"""A region: for a height on the page, from where to where it reaches; empty where the first lies behind the second."""
+"""A region: y -> its x interval; empty if the start is beyond the end."""
 
 CELL = 3.0
 TIGHT = 2.5
-"""The least distance to anything else; a label stands that far from its own line too."""
+"""Minimum distance to anything, including the label's own line."""
 MARGINS = (22.0, 14.0, 9.0, 5.5, TIGHT)
-"""More room than the first around a label is no better."""
+"""Margins in order of preference; more than the first is no better."""
 COLUMNS, ROWS = 40, 28
 
 Sums = list[list[int]]
@@ -27,7 +27,7 @@ Sums = list[list[int]]
 
 @dataclass
 class LabelPlacer:
-    """The space taken inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
+    """The occupied space of a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
 
     frame: Box
     boxes: list[Box] = field(default_factory=list)
@@ -35,7 +35,7 @@ class LabelPlacer:
     _sums: dict[str, Sums] = field(default_factory=dict)
 
     def add_line(self, name: str, points: Sequence[Point]) -> None:
-        """A line that no label may touch; a name that is there already goes on."""
+        """Add points to a line that labels must not touch."""
         left, bottom, right, top = self.frame
         inside = (spot for a, b in pairwise(points) for spot in _between(a, b, self.frame))
         self._lines.setdefault(name, []).extend((x, y) for x, y in inside if left <= x <= right and bottom <= y <= top)
@@ -43,15 +43,15 @@ class LabelPlacer:
         self._sums.pop("", None)
 
     def has_line(self, name: str) -> bool:
-        """Whether any of a line lies in the frame."""
+        """Whether a part of a line is inside the frame."""
         return bool(self._lines.get(name))
 
     def reserve(self, box: Box) -> None:
-        """A box that is taken from now on."""
+        """Mark a box as occupied."""
         self.boxes.append(box)
 
     def inside_region(self, area: Area, size: Size) -> Point | None:
-        """The centre of the roomiest place that lies wholly inside a region."""
+        """The best label centre inside a region."""
         left, bottom, right, top = self.frame
         centres = []
         for j in range(ROWS):
@@ -64,13 +64,13 @@ class LabelPlacer:
         return self._roomiest(centres, size, None)
 
     def _width_of(self, area: Area, y: float, height: float) -> Interval:
-        """From where to where a region reaches over the whole height of a label."""
+        """The x interval of a region over the whole height of a label."""
         half = height / 2 + TIGHT
         ends = [area(y - half + 2 * half * i / 6) for i in range(7)]
         return max(low for low, _ in ends) + TIGHT, min(high for _, high in ends) - TIGHT
 
     def beside_line(self, name: str, size: Size) -> Point | None:
-        """The centre of the roomiest place right beside a line, or further off where that is all taken."""
+        """The best label centre beside a line, or further away if that is occupied."""
         shown = self._lines.get(name, [])
         for gap in (TIGHT, 3 * TIGHT, 7 * TIGHT):
             place = self._roomiest([centre for spot in shown[::5] for centre in around(spot, size, gap + 1)], size, name)
@@ -79,18 +79,18 @@ class LabelPlacer:
         return None
 
     def near_point(self, spot: Point, gap: float, size: Size) -> Point | None:
-        """The centre of the roomiest free place around a spot, so far from it, with nothing between them."""
+        """The best free label centre at a distance from a point, with nothing between them."""
         free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
         return self._roomiest(free, size, None)
 
     def _in_sight(self, spot: Point, centre: Point, size: Size) -> bool:
-        """Whether a thin line from a label to its spot crosses no other label; what covers the spot itself is its own sign."""
+        """Whether a leader line from a label to its point crosses no other box; boxes over the point are its marker."""
         end = nearest_edge(spot, centre, size)
         others = (box for box in self.boxes if not (box[0] <= spot[0] <= box[2] and box[1] <= spot[1] <= box[3]))
         return all(clipped(end, spot, box) is None for box in others)
 
     def _roomiest(self, centres: Sequence[Point], size: Size, own: str | None) -> Point | None:
-        """The first candidate with most room to everything but its own line; None where all touch something."""
+        """The first candidate with the largest margin to everything but its own line; None if all collide."""
         best, reached = None, len(MARGINS)
         for centre in centres:
             for i in range(reached - 1, -1, -1):
@@ -118,7 +118,7 @@ class LabelPlacer:
         return crossed == self._cells(own, box) and not self._cells(own, tight)
 
     def _cells(self, name: str, box: Box) -> int:
-        """How many cells of a box a line passes through; of all lines, each counted, where no name is asked for."""
+        """The number of cells of a box that a line, or all lines if no name is given, pass through."""
         sums = self._sums.get(name) or self._summed(name)
         left, bottom = self.frame[:2]
         columns, rows = len(sums[0]) - 1, len(sums) - 1
@@ -143,20 +143,20 @@ class LabelPlacer:
 
 
 def around(spot: Point, size: Size, gap: float) -> list[Point]:
-    """Centres of boxes around a spot: right, left, above, below, the corners, and between them."""
+    """Centres of boxes around a point in twelve directions."""
     (x, y), w, h = spot, size[0] / 2 + gap, size[1] / 2 + gap
     steps = ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1), (0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1))
     return [(x + across * w, y + up * h) for across, up in steps]
 
 
 def nearest_edge(spot: Point, centre: Point, size: Size) -> Point:
-    """The point of a box that lies nearest to a spot."""
+    """The point of a box nearest to another point."""
     (x, y), (w, h) = centre, (size[0] / 2, size[1] / 2)
     return min(max(spot[0], x - w), x + w), min(max(spot[1], y - h), y + h)
 
 
 def _between(a: Point, b: Point, frame: Box) -> list[Point]:
-    """Points of a straight line, close enough together that it skips no cell; only the part near the frame."""
+    """Points of a segment inside the frame, dense enough to skip no cell."""
     cut = clipped(a, b, frame)
     if cut is None:
         return []
@@ -166,7 +166,7 @@ def _between(a: Point, b: Point, frame: Box) -> list[Point]:
 
 
 def clipped(a: Point, b: Point, frame: Box) -> tuple[Point, Point] | None:
-    """The part of a straight line that lies inside a frame (Liang and Barsky 1984).
+    """Clip a segment to a frame (Liang and Barsky 1984).
 
     >>> clipped((-1, 0), (3, 0), (0, -1, 1, 1))
     ((0.0, 0.0), (1.0, 0.0))

@@ -1,11 +1,11 @@
-"""The page as PDF: one page of vectors and words in Helvetica, with a title, and tagged as a figure with an alternative text."""
+"""PDF output: one page of vectors and Helvetica text, tagged as a figure with an alternative text."""
 
 from symroof.drawing.canvas import Canvas, Point, Polyline, TextLine
 from symroof.drawing.svg import number
 
 
 def pdf(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file without a date: the same drawing gives the same bytes."""
+    """The drawing as a reproducible PDF file without a date."""
     drawn = "\n".join(_shape(item) if isinstance(item, Polyline) else _words(item) for item in canvas.items)
     content = f"/Figure <</MCID 0>> BDC\n{drawn}\nEMC\n".encode("cp1252", "replace")
     page = f"0 {number(-canvas.below)} {number(canvas.width)} {number(canvas.height)}"
@@ -24,7 +24,7 @@ def pdf(canvas: Canvas, title: str, description: str) -> bytes:
 
 
 def _file(objects: list[bytes]) -> bytes:
-    """Objects with the table of where each begins; the seventh is the document's information."""
+    """Objects with the cross-reference table; the seventh is the document information."""
     made, places = b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n", []
     for i, content in enumerate(objects, start=1):
         places.append(len(made))

@@ -1,4 +1,4 @@
-"""The page as PNG: the same lines, painted by matplotlib's Agg, which is loaded for this and nothing else."""
+"""PNG output, painted by matplotlib's Agg, which is only imported here."""
 
 import io
 from typing import Any
@@ -7,11 +7,11 @@ from symroof.drawing.canvas import Canvas, Point, Polyline, TextLine
 from symroof.errors import require
 
 RESOLUTION = 200
-"""Dots an inch."""
+"""Dots per inch."""
 
 
 def png(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file with its text alternative in the metadata.
+    """The drawing as a PNG file with its text alternative in the metadata.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -53,14 +53,14 @@ def _shape(shape: Polyline, page: Any) -> Any:
 
 
 def _words(words: TextLine, page: Any) -> Any:
-    """The outlines of the letters, drawn to the width they have in the other forms."""
+    """Glyph outlines, scaled to the text width of the other formats."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patches import PathPatch
     from matplotlib.textpath import TextPath
     from matplotlib.transforms import Affine2D
 
     font = FontProperties(family="DejaVu Sans", weight="bold" if words.bold else "normal")
-    size = words.size * 0.96  # its letters are the taller ones
+    size = words.size * 0.96  # its glyphs are taller than Helvetica's
     outline: Any = TextPath((0, 0), words.text.replace("$", r"\$"), size=size, prop=font)
     drawn = outline.get_extents().width if words.text.strip() else 0.0
     squeeze = words.width / drawn if drawn else 1.0

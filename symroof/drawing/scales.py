@@ -1,4 +1,4 @@
-"""Axes as numbers: where a value lies on the page, and which values to mark."""
+"""Scales of axes, and the values of their ticks."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to points on the page and back, linear_ticks or in logarithms.
+    """A linear or logarithmic mapping of values to page coordinates.
 
     >>> scale = Scale(1, 100, 0.0, 200.0, log=True)
     >>> scale(10), scale.inverse(100.0)
@@ -33,12 +33,12 @@ class Scale:
         return self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
 
     def contains(self, value: float) -> bool:
-        """Whether a value lies on the axis."""
+        """Whether a value is on the axis."""
         return self.low <= value <= self.high
 
 
 def round_values(low: float, high: float, most: int = 7) -> list[float]:
-    """Round values between two, at most so many: steps of 1, 2, 2.5 or 5 times a power of ten.
+    """Up to ``most`` round values in an interval: steps of 1, 2, 2.5 or 5 times a power of ten.
 
     >>> round_values(0, 42)
     [0.0, 10.0, 20.0, 30.0, 40.0]
@@ -50,7 +50,7 @@ def round_values(low: float, high: float, most: int = 7) -> list[float]:
 
 
 def linear_ticks(low: float, high: float) -> list[list[float]]:
-    """Round values between two, ever fewer."""
+    """Linear tick sets, from many to few."""
     return [round_values(low, high, most) for most in (8, 6, 4)]
 
 
@@ -64,13 +64,13 @@ def next_power_of_two(value: float) -> float:
 
 
 def power_of_two_ticks(low: float, high: float) -> list[list[float]]:
-    """Powers of two between two values, ever fewer: all, every second, every third ..."""
+    """Power-of-two tick sets, from many to few."""
     powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]
     return [powers[::skip] for skip in (1, 2, 3, 4, 6)]
 
 
 def log_ticks(low: float, high: float) -> list[list[float]]:
-    """Values to mark on a logarithmic axis, ever fewer; linear_ticks spaced ones where it spans too little for powers.
+    """Logarithmic tick sets, from many to few; linear ones if the axis is too short for powers of ten.
 
     >>> log_ticks(1, 100)[1]
     [1.0, 10.0, 100.0]

@@ -1,4 +1,4 @@
-"""The page as SVG: words stay words, held to their width whatever the reader's font, with title and description for who cannot see it."""
+"""SVG output: text at a fixed width in any font, with title and description for screen readers."""
 
 from html import escape
 
@@ -9,7 +9,7 @@ FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
 def svg(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file; the same drawing gives the same bytes."""
+    """The drawing as a reproducible SVG file."""
     width, height = canvas.width, canvas.height + canvas.below
     clips = {clip: f"c{i}" for i, clip in enumerate(dict.fromkeys(item.clip for item in canvas.items if isinstance(item, Polyline) and item.clip))}
     lines = [
@@ -26,7 +26,7 @@ def svg(canvas: Canvas, title: str, description: str) -> bytes:
 
 
 def number(value: float) -> str:
-    """Two decimals, no more than needed.
+    """A number with up to two decimals.
 
     >>> number(3.0), number(-0.001), number(12.345)
     ('3', '0', '12.35')
@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 
 def _text(text: str) -> str:
-    """What XML may hold: control characters are not let through."""
+    """Escaped text without control characters."""
     return escape("".join(c if c.isprintable() else " " for c in text))
 
 

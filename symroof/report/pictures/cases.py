@@ -1,4 +1,4 @@
-"""The cases of a study as pictures compare them: labelled by what differs between them, the input on an axis aside."""
+"""The cases of a study as pictures compare them, labelled by their differences except for the input on an axis."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,7 +13,7 @@ from symroof.report.regime_map import at_a_context
 
 @dataclass(frozen=True)
 class BatchSeries:
-    """The cases that differ in their batch alone."""
+    """Cases that only differ in their batch."""
 
     label: str
     cases: tuple[Answers, ...]
@@ -28,7 +28,7 @@ class BatchSeries:
 
 
 def batch_series(study: Study) -> list[BatchSeries]:
-    """Every configuration of a study in written order, its label without the batch."""
+    """The cases of a study grouped by everything but the batch, in order."""
     groups: dict[str, list[Answers]] = {}
     for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
         groups.setdefault(label, []).append(case)
@@ -46,7 +46,7 @@ def _label(case: Answers, without: tuple[str, ...]) -> str:
 
 
 def compared(study: Study, what: str, where: str = "") -> str:
-    """What all cases have in common, and how many are drawn: for the line under a headline."""
+    """What all cases have in common, and how many are drawn, for the line below a headline."""
     first = study.first.binding
     models = {case.binding.model.shown_name for case in study.cases if case.binding.model}
     sizes = [

@@ -1,4 +1,4 @@
-"""Curves: a quantity over one input, point by point, and the solved places on it: where memory ends, where a target is met, where the bound changes."""
+"""A quantity over one input, and the solved points on it: memory limit, target, ridge."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 
 BEYOND = "#808080"
-"""The grey of what memory does not hold."""
+"""Grey for what does not fit in memory."""
 STEP = {"ttft": "prefill", "itl": "decode"}
-"""The step whose roofline a latency is."""
+"""Latency -> the step that it measures."""
 POINTS = 48
-"""How many points a curve is drawn through; a straight line in logarithms needs two, the corners are solved."""
+"""Points of a curve; its corners are solved separately."""
 
 
 def cases_at(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
-    """A case at values of one input: every curve over them shares what its quantities have in common."""
+    """A case at values of one input."""
     return [case.changed({by: point}) for point in points]
 
 
 def values_along(cases: Sequence[Case], quantity: str) -> list[float]:
-    """The values of a quantity along an axis; not a number where there is none."""
+    """The values of a quantity along an axis; NaN if unknown."""
     return [_value(case, quantity) for case in cases]
 
 
 def band(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
-    """The least and the largest value over the corners of the ranges; nothing where nothing is ranged."""
+    """The minimum and maximum over the corners of the ranges; empty without ranges."""
     values = [values_along(cases_at(corner, by, points), quantity) for corner in answers.corners]
     return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
 
@@ -46,7 +46,7 @@ AT_PEAK = "bound at 100 % of peak"
 
 
 def peak_curve(answers: Answers, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
-    """The same with every efficiency at the peak, which nothing beats; nothing where the case stands there."""
+    """The curve at 100 % of peak; empty if the case assumes that already."""
     if answers.roof is None:
         return []
     values = values_along(cases_at(answers.roof.case, by, points), quantity)
@@ -60,7 +60,7 @@ def with_bound(answers: Answers, quantity: str) -> str:
 
 
 def result_at(answers: Answers, quantity: str, by: str, point: Fraction) -> Result:
-    """A quantity at a value of one input, with its range; memory has to hold it there, for it carries no flag."""
+    """A quantity with its range at a value of one input that fits in memory."""
     symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity))
     try:
         values = [value, *(Fraction(case.changed({by: point}).value(quantity)) for case in answers.corners)]
@@ -82,17 +82,17 @@ def _value(case: Case, quantity: str) -> float:
 
 
 def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
-    """Whole numbers linear_ticks apart in logarithms, and the solved places between them as they are."""
+    """Logarithmically spaced integers, and the solved points between them."""
     steps = {Fraction(round(low * (high / low) ** (i / (count - 1)))) for i in range(count)}
     return sorted(steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)})
 
 
 @dataclass(frozen=True)
 class AxisLimit:
-    """A solved place on an axis.
+    """A solved point on an axis.
 
     Attributes:
-        value: the crossing; infinity where every value is on the near side, 0 where none is.
+        value: the crossing; infinity if every value is within the limit, 0 if none is.
     """
 
     solution: Solution
@@ -100,12 +100,12 @@ class AxisLimit:
 
     @property
     def exists(self) -> bool:
-        """Whether there is such a place."""
+        """Whether there is a crossing."""
         return 0 < self.value < math.inf
 
     @property
     def count(self) -> int:
-        """The last whole number on the near side."""
+        """The largest whole number within the limit."""
         return self.solution.rounded(Fraction(self.value)) if self.solution.kind == LIMIT else whole(Fraction(self.value), LIMIT)
 
     def allows(self, thing: str) -> str:
@@ -118,7 +118,7 @@ class AxisLimit:
 
 
 def solve_limit(equation: str, answers: Answers, by: str) -> AxisLimit | None:
-    """Where the left side of an equation passes the right; None where a side is not known or nothing moves."""
+    """The value of an input that solves an equation; None if a side is unknown or does not depend on it."""
     try:
         solution = solve(equation, answers, by)
     except (InputError, NoValue):
@@ -131,19 +131,19 @@ def solve_limit(equation: str, answers: Answers, by: str) -> AxisLimit | None:
 
 
 def memory_limit(answers: Answers, by: str) -> AxisLimit | None:
-    """How much of an input memory holds."""
+    """The largest value of an input that fits in memory."""
     return solve_limit(FULL_MEMORY, answers, by)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The solved places that bound a latency, ``ttft`` or ``itl``, over one input.
+    """The solved limits of a latency, ``ttft`` or ``itl``, over one input.
 
     Attributes:
-        goal: the target of the latency, where one is set.
-        memory: how much of the input memory holds.
-        target: how much of it the target allows.
-        ridge: where the longer of compute and memory time changes; None where the latency is not made of both.
+        goal: the target of the latency, if set.
+        memory: the largest value that fits in memory.
+        target: the largest value that meets the target.
+        ridge: where compute time equals memory time; None if the latency does not consist of both.
     """
 
     metric: str
@@ -161,11 +161,11 @@ class Bounds:
 
     @property
     def limits(self) -> list[AxisLimit]:
-        """Memory, target and ridge, as far as they are known."""
+        """The known limits."""
         return [place for place in (self.memory, self.target, self.ridge) if place]
 
     def draw(self, frame: Frame) -> None:
-        """A line for each."""
+        """Draw a line for each limit."""
         if self.memory:
             frame.memory_limit(float(self.memory.value))
         if self.goal is not None:
@@ -174,14 +174,14 @@ class Bounds:
             frame.vertical_line("ridge", float(self.ridge.value), OCHRE, DOTTED)
 
     def mark(self, frame: Frame) -> None:
-        """A square where the target is met."""
+        """Draw a square where the target is met."""
         if self.goal is not None and self.target and self.target.exists:
             frame.marker(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
 
 
 @dataclass(frozen=True)
 class QuantityCurve:
-    """A quantity at some values of an input, up to what memory holds of it and beyond; ``poles`` break it."""
+    """A quantity over an input, within and beyond the memory limit, interrupted at ``poles``."""
 
     points: Sequence[Fraction]
     cases: Sequence[Case]
@@ -203,14 +203,14 @@ class QuantityCurve:
         return [value for value in self.values if math.isfinite(value)]
 
     def draw(self, frame: Frame, colour: str) -> None:
-        """What memory holds as a full line, what lies beyond dashed and grey; the edge belongs to both."""
+        """Draw what fits in memory solid, the rest dashed and grey."""
         edge = float(self.memory.value) if self.memory else math.inf
         for pairs in self.runs():
             frame.curve("line", [pair for pair in pairs if pair[0] <= edge], colour, 2.2)
             frame.curve("beyond", [pair for pair in pairs if pair[0] >= edge], BEYOND, 2.0, DASHED)
 
     def runs(self) -> list[list[tuple[float, float]]]:
-        """The points without a break: a pole between two, or one without a value, ends a run."""
+        """The continuous runs of points; a pole or an unknown value ends a run."""
         runs: list[list[tuple[float, float]]] = [[]]
         ends = [float(place) for place in self.poles]
         for x, y in zip(self.places, self.values, strict=True):

@@ -1,4 +1,4 @@
-"""ITL against the context: what the cache adds to a step, the target and where it is met, what memory holds."""
+"""ITL against the context: cache traffic, target, memory limit."""
 
 import math
 from fractions import Fraction
@@ -20,9 +20,9 @@ from symroof.report.pictures.picture import Picture, finished, framed, lacking, 
 HEADLINE = "Inter-token latency against the context"
 DOUBLE = "itl = 2*itl(context = 1)"
 PER = 1000
-"""Tokens of context by which the growth of a step is measured."""
+"""Tokens of context for the slope of ITL."""
 NEAR = 8
-"""A solved context further than this many times the case's own is named in words, not shown."""
+"""Factor from the case's context beyond which a solved context is only mentioned in the text."""
 POINTS = 40
 
 
@@ -80,7 +80,7 @@ def _draw(frame: Frame, there: Answers, line: QuantityCurve, edges: list[tuple[f
 
 
 def _places(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, double: AxisLimit | None) -> None:
-    """The lines and signs of the solved places, and of the case itself."""
+    """Draw the solved points and the case."""
     bounds.draw(frame)
     x, y = _own(there)
     first = float(subject.case.value("prompt") + 1) if subject.get("itl_last") else x
@@ -116,7 +116,7 @@ def _label(frame: Frame, subject: Answers, there: Answers, bounds: Bounds, doubl
 
 
 def _wedge(frame: Frame, there: Answers) -> Area:
-    """Between a step without cache and the curve: from where on, at a height of the page."""
+    """The area between the floor and the curve."""
     ends = [(frame.x(c), frame.y(float(there.case.changed({"context": Fraction(c)}).value("itl")))) for c in (1, round(frame.x.high / 2), round(frame.x.high))]
 
     def area(height: float) -> tuple[float, float]:
@@ -129,14 +129,14 @@ def _wedge(frame: Frame, there: Answers) -> Area:
 
 
 def growth(there: Answers) -> Result:
-    """What so many tokens of context more add to a step, where the case stands, with range and flag."""
+    """The time that ``PER`` more tokens of context add to a step."""
     slopes = [PER * case.slope("itl", "context") for case in (there.case, *there.corners)]
     low, high = (min(slopes), max(slopes)) if there.corners else (None, None)
     return Result(there.case.theory.symbol("itl"), slopes[0], low, high, flags=(DOES_NOT_FIT,) if there.does_not_fit else ())
 
 
 def says(subject: Answers, there: Answers, bounds: Bounds, double: AxisLimit | None) -> str:
-    """The takeaway: the last step, what the cache adds, what target and memory allow."""
+    """The takeaway: the last step, the growth with context, target and memory limits."""
     context = int(there.case.value("context"))
     taken = with_bound(subject, "itl_last") if subject.get("itl_last") else with_bound(there, "itl")
     step = f"a step of {requests(there.case.value('batch'))} takes {taken}"

@@ -1,4 +1,4 @@
-"""ITL against throughput as the batch grows: where memory ends, where the target ends, where the ridge lies, for one case or a few."""
+"""ITL against throughput as the batch grows, with memory limit, target and ridge, for up to four configurations."""
 
 import math
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from symroof.report.pictures.picture import Picture, finished, framed, lacking, 
 
 @dataclass(frozen=True)
 class ThroughputMetrics:
-    """The latency and the rate that are drawn, where they hold, and the words for all three."""
+    """The latency and rate to draw, and the texts that describe them."""
 
     itl: str
     rate: str
@@ -45,7 +45,7 @@ LARGEST, POINTS = 2.0**17, 40
 
 @dataclass(frozen=True)
 class ThroughputCurve:
-    """One configuration: batches with throughput and ITL, of a server under load or at the last step's context, and what was solved."""
+    """The throughput and ITL of a configuration by batch, with its solved limits."""
 
     of: ThroughputMetrics
     configuration: BatchSeries
@@ -55,7 +55,7 @@ class ThroughputCurve:
     latencies: list[float]
     bounds: Bounds
     roof: list[tuple[float, float]]
-    """The same batches with every efficiency at the peak; nothing where the case stands there."""
+    """The same batches at 100 % of peak; empty if the case assumes that already."""
 
     def at(self, batch: Fraction | float) -> tuple[float, float]:
         """Throughput and ITL of a batch."""
@@ -72,7 +72,7 @@ class ThroughputCurve:
 
 
 def picture(study: Study, subject: Answers) -> Picture:
-    """The picture of the subject and the configurations beside it, as many as can be read.
+    """The picture of the subject and other configurations, up to ``MOST_LINES``.
 
     Raises:
         InputError: no case has an ITL that the batch moves.
@@ -105,7 +105,7 @@ def picture(study: Study, subject: Answers) -> Picture:
 
 
 def _bounds(there: Answers, of: ThroughputMetrics) -> Bounds:
-    """Memory and target; under load a step has a share of prefill in it, and the ridge of decode alone is not its own."""
+    """The limits; without a ridge under load, where steps include prefill."""
     if of is ISOLATED:
         return Bounds.of("itl", there, "batch")
     return Bounds("itl", "batch", there.targets.get("itl"), memory_limit(there, "batch"), solve_limit(f"{of.itl} = itl_target", there, "batch"), None)
@@ -125,7 +125,7 @@ def _curve(configuration: BatchSeries, of: ThroughputMetrics) -> ThroughputCurve
 
 
 def _ends(curves: list[ThroughputCurve]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Throughput and ITL from a batch of one to somewhat beyond what was solved and what the study asks; the rest of a curve runs out of the frame."""
+    """The ranges of both axes: from batch 1 to somewhat beyond the solved limits and the study's batches."""
     shown = []
     for made in curves:
         marks = [float(place.value) for place in (made.bounds.memory, made.bounds.target) if place and place.exists] + [
@@ -200,7 +200,7 @@ def _label(frame: Frame, curves: list[ThroughputCurve]) -> None:
 
 
 def says(curves: list[ThroughputCurve], single: bool) -> str:
-    """The takeaway of every line: how far memory and the target let the batch grow, and whether it gets to the ridge."""
+    """The takeaway of every curve: batch limits by memory and target, and the ridge."""
     if curves[0].of is UNDER_LOAD:
         return "Under load: " + ". ".join(("" if single else f"{made.configuration.label}: ") + _sentence(made) for made in curves) + "."
     contexts = [int(made.there.case.value("context")) for made in curves]
@@ -213,7 +213,7 @@ def says(curves: list[ThroughputCurve], single: bool) -> str:
 
 
 def _sentence(made: ThroughputCurve) -> str:
-    """One line in words."""
+    """One curve in words."""
     texts, ridge, bounds = allowances(made.bounds, "request")[::-1], made.bounds.ridge, made.bounds
     if ridge and ridge.exists:
         texts.append(f"the ridge lies at {requests(Fraction(math.ceil(ridge.value)))}")

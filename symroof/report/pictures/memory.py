@@ -16,13 +16,13 @@ HEADLINE = "Memory needed and usable"
 COLOURS = {"weights": BLUE, "cache": tint(ORANGE, 0.9), "state": GREEN, "reserve": tint(GREY, 0.5)}
 ROW, BAR = 31.0, 15.0
 NAMES, ROOM = 150.0, 96.0
-"""Widths for the cases' labels to the left and for the totals behind the bars."""
+"""Widths of the labels on the left and of the totals on the right."""
 MOST = 12
 GIGABYTE = 1e9
 
 
 def picture(study: Study, subject: Answers) -> Picture:
-    """Every case of the study, as many as can be read.
+    """The cases of the study, up to ``MOST``.
 
     Raises:
         InputError: no case has a size and a capacity.
@@ -83,7 +83,7 @@ def _bar(canvas: Canvas, scale: Scale, case: Answers, label: str, parts: dict[st
 
 
 def _totals(canvas: Canvas, case: Answers, end: float, usable: float, middle: float) -> None:
-    """The bytes needed behind the bar, the usable bytes behind its line; both behind the line where the bar leaves no room."""
+    """Label the needed bytes at the bar and the usable bytes at their line, or both at the line if there is no room."""
     total, most = (case.result(name).plain().partition(" (")[0] for name in ("memory_bytes", "usable_memory"))
     if case.does_not_fit:
         canvas.text(f"{total} of {most}:\ndoes not fit", max(end, usable) + 6, middle + 2, 8.5, VERMILION, bold=True)
@@ -95,7 +95,7 @@ def _totals(canvas: Canvas, case: Answers, end: float, usable: float, middle: fl
 
 
 def _box(canvas: Canvas, left: float, right: float, middle: float, colour: str, word: str, line: float) -> None:
-    """A part of a bar, named inside where there is room: no reader has to distinguish the colours."""
+    """A part of a bar, labelled inside if there is room, so that no reader has to distinguish colours."""
     if right - left < 0.3:
         return
     corners = [(left, middle - BAR / 2), (right, middle - BAR / 2), (right, middle + BAR / 2), (left, middle + BAR / 2)]

@@ -1,4 +1,4 @@
-"""Any quantity over any input: a quantity of one's own, a SymPy expression. What memory holds of the input is solved."""
+"""Any quantity over any input, including user-defined quantities and SymPy expressions, with the memory limit."""
 
 import itertools
 import math
@@ -25,21 +25,21 @@ from symroof.theory.sympy_input import known
 from symroof.units import format_quantity
 
 REACH = 16
-"""How many times the case's own value of the input the axis begins below it and ends above it."""
+"""The axis spans the input's value divided and multiplied by this factor."""
 FINER = 4
-"""How many times as many points a curve with a pole has: it bends there."""
+"""Factor on the number of points for a curve with poles."""
 WIDEST = 9
-"""Characters of a value beside the upright axis."""
+"""Maximum characters of a value at the vertical axis."""
 LONGEST = 60
-"""Characters of a formula that stands as a name."""
+"""Maximum characters of a formula used as a label."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What is drawn: a quantity of a case over an input, and how both are called.
+    """A quantity of a case over an input.
 
     Attributes:
-        label: the quantity in a few words, beside the axis and in sentences.
+        label: the name of the quantity at the axis and in sentences.
     """
 
     subject: Answers
@@ -57,16 +57,16 @@ class Drawn:
 
 
 def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str = "") -> Picture:
-    """A quantity or a SymPy expression over an input, on logarithmic axes where no value is zero or below.
+    """A quantity or a SymPy expression over an input; the axes are logarithmic if all values are positive.
 
-    It stands at the efficiencies of the study, and says which where they matter.
+    It uses the efficiencies of the study, and states them where they matter.
 
     Args:
         title: the headline; by default the label and the input.
         label: what the quantity is called; by default its name, or its formula in short.
 
     Raises:
-        InputError: no such name; a truth or a label; no value; the input does not move it.
+        InputError: an unknown name; not a number; no value; independent of the input.
 
     >>> from symroof.symbols import itl, ttft
     >>> drawn = picture(Study("llama-3-8b", "h100-sxm", prompt=1024), ttft/itl, "prompt")
@@ -92,14 +92,14 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
 
 
 def _case_words(subject: Answers, name: str) -> str:
-    """The case, and the efficiencies that the quantity stands at where it depends on any."""
+    """The case, and the efficiencies if the quantity depends on any."""
     basis = basis_of(subject, (name,))
     words = basis and (AT_THE_PEAK if basis[0] == AT_THE_PEAK else "at measured efficiencies" if basis[0].startswith("expected") else basis[0])
     return f"{case_title(subject)}{f', {words}' if words else ''}"
 
 
 def _line(drawn: Drawn) -> QuantityCurve:
-    """The values at points linear_ticks apart in logarithms around the case's own."""
+    """The values at logarithmically spaced points around the case."""
     subject, by = drawn.subject, drawn.by
     now = float(subject.case.value(by)) or 1.0
     low, high = now / REACH, now * REACH
@@ -113,7 +113,7 @@ def _line(drawn: Drawn) -> QuantityCurve:
 
 
 def _with_poles(drawn: Drawn, line: QuantityCurve) -> QuantityCurve:
-    """The line broken at its poles, with points close to them, where it leaves the frame."""
+    """The curve interrupted at its poles, with additional points near them."""
     case = drawn.subject.case
     places = poles(case, drawn.name, drawn.by, line.points, line.values)
     if not places:
@@ -126,7 +126,7 @@ def _with_poles(drawn: Drawn, line: QuantityCurve) -> QuantityCurve:
 
 
 def _neighbours(points: Sequence[Fraction], place: Fraction) -> tuple[Fraction, Fraction, Fraction]:
-    """The points on either side of a place between them."""
+    """The neighbouring points of a place."""
     return max(point for point in points if point < place), place, min(point for point in points if point > place)
 
 
@@ -165,7 +165,7 @@ def _at(place: Fraction, symbol: Symbol) -> str:
 
 
 def _tick(value: float, symbol: Symbol) -> str:
-    """A value beside the upright axis, without its unit where there is no room for that: the name of the axis has it."""
+    """A value at the vertical axis, without its unit if too long."""
     written = _short(value, symbol)
     return written if len(written) <= WIDEST else f"{value:.3g}"
 
@@ -175,7 +175,7 @@ def _short(value: float, symbol: Symbol) -> str:
 
 
 def _says(drawn: Drawn, line: QuantityCurve, places: Sequence[Fraction]) -> str:
-    """The value of the case and at both ends, and where it goes to infinity between."""
+    """The takeaway: the values of the case and at both ends, and the poles."""
     subject, ends = drawn.subject, [value for value in line.values if math.isfinite(value)]
     first, last = (format_quantity(Fraction(value), drawn.up.unit) for value in (ends[0], ends[-1]))
     axis = [subject.result(drawn.by).plain(), *(_short(place, drawn.across) for place in (line.places[0], line.places[-1]))]

@@ -1,4 +1,4 @@
-"""The Pareto picture: cost, or sustained throughput of a device, against ITL under load for every configuration over its batches, with the front."""
+"""Cost or throughput per device against ITL for every configuration and batch, with the Pareto front."""
 
 import math
 from collections.abc import Sequence
@@ -20,14 +20,14 @@ from symroof.report.pictures.picture import Picture, finished, framed, lacking, 
 from symroof.select.pareto_front import front
 
 MOST, LARGEST = 64, 2.0**14
-"""Configurations that are compared, and the largest batch."""
+"""Maximum configurations, and the largest batch."""
 MOST_SERIES, MOST_NAMED = len(SERIES), 5
-"""Configurations that get a look of their own, and that are named where they run rather than by a number."""
+"""Maximum configurations with their own style, and with a name instead of a number."""
 
 
 @dataclass(frozen=True)
 class ParetoMetrics:
-    """The compared figures: a latency, the cost and the throughput of a device, and the words for where they hold."""
+    """The compared metrics, and the texts that describe them."""
 
     itl: str
     cost: str
@@ -49,7 +49,7 @@ ISOLATED = ParetoMetrics(
 
 
 def measures(study: Study) -> ParetoMetrics:
-    """A server under load where every case is decided by that; else a batch that decodes alone."""
+    """Metrics under load if targets of every case apply to these; else of a decode-only batch."""
     return UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
 
 
@@ -64,7 +64,7 @@ class ParetoPoint:
 
 
 def picture(study: Study, subject: Answers) -> Picture:
-    """Every configuration of the study over the batches that memory holds.
+    """Every configuration of the study over the batches that fit in memory.
 
     Raises:
         InputError: no configuration has an ITL and fits at any batch.
@@ -106,7 +106,7 @@ def picture(study: Study, subject: Answers) -> Picture:
 
 
 def _points(place: int, configuration: BatchSeries, of: ParetoMetrics, by: str) -> list[ParetoPoint]:
-    """A configuration at powers of two up to the last batch that memory holds, at that one, and at the last that meets the target."""
+    """A configuration at powers of two, its own batches, and the largest batches within memory and target."""
     there = shown_case(configuration, of is UNDER_LOAD)
     memory, target = memory_limit(there, "batch"), solve_limit(f"{of.itl} = itl_target", there, "batch")
     most = _most(memory, max(map(float, configuration.batches)))
@@ -154,19 +154,19 @@ def _draw(frame: Frame, every: Sequence[BatchSeries], points: Sequence[ParetoPoi
 
 
 def _looks(every: Sequence[BatchSeries], best: Sequence[ParetoPoint]) -> dict[int, tuple[str, tuple[float, ...], str]]:
-    """A look for every configuration, in their order as other pictures have it; of more than there are looks those of the front come first."""
+    """The style of each configuration; if there are too many, those on the front come first."""
     first = (point.place for point in best) if len(every) > MOST_SERIES else ()
     order = list(dict.fromkeys([*first, *range(len(every))]))
     return dict(zip(order[:MOST_SERIES], SERIES, strict=False))
 
 
 def behind(every: Sequence[BatchSeries], best: Sequence[ParetoPoint]) -> list[int]:
-    """The configurations that have no part in the front."""
+    """The configurations that are not on the front."""
     return [place for place in range(len(every)) if all(point.place != place for point in best)]
 
 
 def _order(every: Sequence[BatchSeries], best: Sequence[ParetoPoint], subject: Answers) -> list[int]:
-    """The configurations as they are labelled, each once: the subject's while there is most room, then those of the front."""
+    """The order of labelling: the subject first, then the front."""
     own = [place for place, configuration in enumerate(every) if subject in configuration.cases]
     return list(dict.fromkeys([*own, *(point.place for point in best), *behind(every, best)]))
 
@@ -180,7 +180,7 @@ def _label(
     chosen: ParetoPoint | None,
     goal: Fraction | None,
 ) -> None:
-    """The best point, each configuration along its own line, and where the target lies."""
+    """Label the best point, the configurations and the target."""
     looks, shown = _looks(every, best), {point.place for point in points}
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"

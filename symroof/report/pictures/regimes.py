@@ -18,7 +18,7 @@ from symroof.report.regime_map import RegimeLine, Regimes, regimes
 
 HEADLINE = "What limits a decode step, over batch and context"
 EDGE = 0.75
-"""The map begins a little before its first batch, so that a case of one request stands clear of the axis."""
+"""The batch axis starts at this factor of its first batch, so that a batch of 1 is not on the axis."""
 STYLES = {"ridge": (GREEN, (), 1.8), "memory": (BLACK, (), 1.6), "target": (BLUE, DASHED, 1.6)}
 
 
@@ -41,7 +41,7 @@ def picture(study: Study, subject: Answers) -> Picture:
 
 
 def drawn(map_: Regimes, subject: Answers) -> Frame:
-    """Regions, lines, the case, then words where there is room for them."""
+    """Draw regions, lines and the case, then labels."""
     frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (map_.batches[0] * EDGE, map_.batches[1]), map_.contexts)
     _regions(frame, map_)
     frame.axes("batch (requests)", "context of every request (tokens)", power_of_two_ticks, power_of_two_ticks, counted, counted)
@@ -76,7 +76,7 @@ def _regions(frame: Frame, map_: Regimes) -> None:
 
 
 def drawn_points(line: RegimeLine, map_: Regimes) -> list[tuple[float, float]]:
-    """A line as coordinates; where it has no batch it is drawn to the edge it lies beyond."""
+    """A line as coordinates; batches beyond the map are clipped."""
     low, high = map_.batches
     return [(min(max(float(batch), low / 4), high * 4), float(context)) for context, batch in line if math.isfinite(batch) or batch == 0]
 
@@ -85,7 +85,7 @@ def drawn_points(line: RegimeLine, map_: Regimes) -> list[tuple[float, float]]:
 
 
 def _label(frame: Frame, map_: Regimes, subject: Answers) -> None:
-    """The case first, then the regions, which are bound to their areas, then the lines, which have all their length."""
+    """Label the case first, then regions, then lines, which have the most space."""
     areas = region_areas(frame, map_)
     fitting = before(frame, map_, "memory")
     frame.label_point(float(map_.batch), float(map_.climb[1]), ("this case",), VERMILION, bold=True)
@@ -108,7 +108,7 @@ def _label(frame: Frame, map_: Regimes, subject: Answers) -> None:
 
 
 def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
-    """The regions by name: for a height of the page, from where to where each reaches."""
+    """The regions by name."""
     left, _, right, _ = frame.box
     ridge, never = before(frame, map_, "ridge"), math.inf if map_.beyond is None else frame.y(float(map_.beyond))
 
@@ -125,7 +125,7 @@ def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
 
 
 def before(frame: Frame, map_: Regimes, name: str) -> Area:
-    """From the left edge to a line, at a height of the page; the whole width where there is no such line."""
+    """The area left of a line, or the whole width without such a line."""
     left, _, right, _ = frame.box
     line = [(frame.y(float(context)), _page(frame, batch)) for context, batch in map_.lines.get(name, ())]
 
@@ -149,7 +149,7 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
 
 
 def says(map_: Regimes, subject: Answers) -> str:
-    """The map for somebody who does not see it."""
+    """The takeaway of the map."""
     context = map_.climb[1]
     texts = [f"This case: {requests(map_.batch)} at a context of {_tokens(context)}"]
     ridge, memory, target = (map_.at(name, context) for name in ("ridge", "memory", "target"))

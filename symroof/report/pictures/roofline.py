@@ -23,7 +23,7 @@ HEADLINE = "Roofline of one device"
 LOOKS = {"prefill": (BLUE, "up"), "decode": (VERMILION, "circle")}
 OTHER = (GREEN, "square")
 TOGETHER = 1.5
-"""Operators whose intensities lie within this factor share a label."""
+"""Operators whose intensities differ by less than this factor share a label."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _label(frame: Frame, subject: Answers, steps: list[Spot], operators: list[li
 
 
 def _groups(spots: list[Spot]) -> list[tuple[str, Spot]]:
-    """Operators that fall together under one label: their names, and the middle one."""
+    """Groups of operators with one label: their names, and the middle operator."""
     starts: list[float] = []
     for spot in spots:
         starts.append(starts[-1] if starts and spot.intensity < starts[-1] * TOGETHER else spot.intensity)
@@ -132,7 +132,7 @@ def _two_lines(names: str) -> str:
 
 
 def says(subject: Answers, steps: list[Spot]) -> str:
-    """The takeaway: the ridge, and on which side of it each phase lies."""
+    """The takeaway: the ridge, and the bound of each step."""
     ridge = subject.result("effective_ridge").plain()
     bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}
     limits = {step: f", limited by {bound}" for step, bound in bounds.items()}

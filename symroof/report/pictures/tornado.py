@@ -1,4 +1,4 @@
-"""Sensitivity of TTFT, ITL, of a server under load where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
+"""Elasticities of TTFT, ITL and cost as bars, the strongest input first."""
 
 from collections.abc import Collection
 
@@ -20,7 +20,7 @@ UNDER_LOAD = {"loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load
 ISOLATED = {"ttft": "time to first token", "itl": "inter-token latency"} | COST
 ROW, BAR, NAMES, GAP = 19.0, 11.0, 132.0, 12.0
 MOST = 16
-"""Inputs that are drawn; the weaker ones are listed in a note."""
+"""Maximum inputs; weaker ones are listed in a note."""
 SMALL = 7.5
 
 
@@ -60,12 +60,12 @@ def picture(study: Study, subject: Answers) -> Picture:
 
 
 def metrics_of(subject: Answers) -> dict[str, str]:
-    """The metrics that a case is decided by, with their names."""
+    """The metrics that targets apply to, with their names."""
     return UNDER_LOAD if under_load(subject.case) else ISOLATED
 
 
 def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
-    """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
+    """Input -> metric -> elasticity with its range, for every adjustable input that matters; the strongest first."""
     metrics = [metric for metric in metrics_of(subject) if subject.get(metric) is not None]
     free, inputs = _free(subject, metrics), dict[str, dict[str, Span]]()
     for metric in metrics:
@@ -76,13 +76,13 @@ def elasticities(subject: Answers) -> dict[str, dict[str, Span]]:
 
 
 def _free(subject: Answers, metrics: Collection[str]) -> list[str]:
-    """The inputs of some metrics that can be chosen: the same for each, whose slopes are then worked out together."""
+    """The adjustable inputs of some metrics; one list for all, so that slopes are computed together."""
     names = dict.fromkeys(name for metric in metrics for name in subject.case.used(metric))
     return [name for name in names if base_name(name) not in FIXED and name not in metrics]
 
 
 def in_steps(subject: Answers, metrics: Collection[str]) -> list[str]:
-    """The inputs that can be chosen and move a metric in steps, as the pieces that a prompt is read in."""
+    """The adjustable inputs that change a metric in steps, such as the prefill chunk."""
     free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.used(metric)}
     known = {metric: over_ranges(subject, metric, free) for metric in metrics}
     return [name for name in free if name not in known[last[name]]]
@@ -115,7 +115,7 @@ def _panel(canvas: Canvas, name: str, spans: list[Span | None], scale: Scale) ->
 
 
 def says(subject: Answers, inputs: dict[str, dict[str, Span]], metrics: dict[str, str]) -> str:
-    """The takeaway: for each metric the strongest inputs, and which way they move it."""
+    """The takeaway: the strongest inputs of each metric, and their direction."""
     sentences = []
     for metric, word in metrics.items():
         spans = sorted(((name, by[metric][0]) for name, by in inputs.items() if metric in by), key=lambda pair: -abs(pair[1]))[:3]

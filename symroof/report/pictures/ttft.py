@@ -1,4 +1,4 @@
-"""TTFT against the prompt: the target and where it is met, where the bound of the prefill changes, what memory holds."""
+"""TTFT against the prompt: target, ridge, memory limit."""
 
 import math
 
@@ -15,7 +15,7 @@ from symroof.report.pictures.picture import Picture, finished, framed, lacking, 
 HEADLINE = "Time to first token against the prompt"
 PARTS = {"prefill_compute_time": ("compute alone", DOTTED), "prefill_memory_time": ("memory traffic alone", DASH_DOT)}
 FURTHEST = 64.0
-"""A solved prompt that lies further than this many times the case's own is named in words, not shown."""
+"""Factor from the case's prompt beyond which a solved prompt is only mentioned in the text."""
 
 
 def picture(study: Study, subject: Answers) -> Picture:
@@ -56,7 +56,7 @@ def _frame(subject: Answers, values: list[float], ends: tuple[float, float]) -> 
 
 
 def _draw(frame: Frame, subject: Answers, line: QuantityCurve, bounds: Bounds) -> None:
-    """Areas, axes, curves, and the solved places with the case itself."""
+    """Draw areas, axes, curves, solved points and the case."""
     for start, end, winner in regions(subject, bounds, frame.x):
         frame.shade(start, end, ORANGE if winner == "compute" else SKY, 0.22)
     frame.band(line.places, band(subject, "ttft", "prompt", line.points), BLUE)
@@ -85,7 +85,7 @@ def _label(frame: Frame, subject: Answers, bounds: Bounds) -> None:
 
 
 def says(subject: Answers, bounds: Bounds) -> str:
-    """The takeaway: the case's own value, what the target and memory allow, where the bound changes."""
+    """The takeaway: TTFT of the case, target and memory limits, the ridge."""
     prompt, ridge = int(subject.case.value("prompt")), bounds.ridge
     texts = [f"The first token of a prompt of {prompt:,} tokens takes {with_bound(subject, 'ttft')}", *allowances(bounds, "token")]
     if ridge and ridge.exists:

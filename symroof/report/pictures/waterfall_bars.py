@@ -1,4 +1,4 @@
-"""A waterfall: a bar for both values, and between them a bar for each step from where the one before it ended."""
+"""A waterfall chart: a bar for each of two values, and one for each step between them."""
 
 from fractions import Fraction
 
@@ -13,12 +13,12 @@ from symroof.units import format_quantity
 
 ROW, BAR, NAMES, VALUES = 19.0, 11.0, 230.0, 96.0
 MOST = 14
-"""Steps that are drawn, the largest; the others are one bar."""
+"""Maximum steps; smaller ones share a bar."""
 SIZE = 8.0
 
 
 def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
-    """The way from one value to another, drawn from the top down."""
+    """Draw a waterfall from the top down."""
     steps, others = _largest(way.steps)
     headline = f"Why {way.symbol.name} differs"
     flagged = DOES_NOT_FIT in (*way.start.flags, *way.end.flags)
@@ -41,7 +41,7 @@ def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
 
 
 def says(way: Waterfall) -> str:
-    """Both values and the steps that move most."""
+    """The takeaway: both values and the largest steps."""
     unit = way.symbol.unit
     most = sorted(way.steps, key=lambda step: -abs(step.effect))[:3]
     moved = "; ".join(f"{step.label}: {signed(step.effect, unit)}" for step in most)
