@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import json_text, say, say_json
+from symroof.cli.output import json_text, say, say_json, write_file
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
         say(fitted.block(), nl=False)
         return
     if out:
-        from symroof.output_files import write_atomic
-
-        write_atomic(out, fitted.block())
-        say(f"wrote {out}", err=True)
+        write_file(out, fitted.block())
     say(json_text(calibration_json(fitted)) if as_json else calibration_text(fitted))
 
 
@@ -74,10 +71,7 @@ def _catalogue(out: str | None, as_json: bool) -> None:
     fitted = CatalogueFit.of_catalogue()
     text = efficiencies(fitted)
     if out and out != "-":
-        from symroof.output_files import write_atomic
-
-        write_atomic(out, text)
-        say(f"wrote {out}", err=True)
+        write_file(out, text)
     refused = [{"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused]
     if as_json:
         entry = {"schema": "symroof/catalogue-fit/1", "median_error": fitted.median_error, "within_half": fitted.within_half, "held": fitted.held}

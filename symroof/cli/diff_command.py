@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.compared_cases import check_sides, quantities_option, study_of_case, waterfalls_between
-from symroof.cli.options import case_options, json_option, study_from
-from symroof.cli.output import say, say_json
-from symroof.errors import InputError, Problem
+from symroof.cli.options import case_options, check_folder, json_option, picture_format, study_from
+from symroof.cli.output import say, say_json, write_file
+from symroof.errors import InputError
 
 if TYPE_CHECKING:
     from symroof.analysis.waterfall import Waterfall
@@ -28,7 +28,7 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
     """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
-    case of the options, which hold for both sides:
+    case of the options, which apply to both sides:
 
     symroof diff symroof genz --model llama-3-8b --hardware h100-sxm --prompt 2048
 
@@ -61,19 +61,12 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
 
 def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:
     """Write the picture and print its takeaway."""
-    from symroof.output_files import write_atomic
-    from symroof.report.pictures.picture_kinds import ENDINGS
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-    goal = Path(out)
-    ending = goal.suffix.lower().removeprefix(".")
-    if ending not in ENDINGS:
-        raise click.BadParameter(f"no picture ends in {goal.suffix!r}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
-    if not goal.parent.is_dir():
-        raise InputError(Problem(out, f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
+    ending = picture_format(out)
+    check_folder(Path(out))
     drawn = waterfall_picture(waterfall, sides[0], sides[1])
-    write_atomic(goal, drawn.form(ending))
-    say(f"wrote {goal}", err=True)
+    write_file(out, drawn.form(ending))
     say(drawn.says)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -118,6 +120,29 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     chosen |= {"own": own or NONE}
     line = selection(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
     return aimed(pairs(options.get("target", ()), "--target")).over(line)
+
+
+def picture_format(file: str) -> str:
+    """The picture format of a file name.
+
+    Raises:
+        click.BadParameter: another ending, or none.
+    """
+    from symroof.drawing import ENDINGS
+
+    suffix = os.path.splitext(file)[1]
+    if suffix.lower().removeprefix(".") not in ENDINGS:
+        shown = f"no picture ends in {suffix!r}" if suffix else f"{file!r} has no ending"
+        raise click.BadParameter(f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+    return suffix.lower().removeprefix(".")
+
+
+def check_folder(file: Path) -> None:
+    """Raise an InputError if the folder of an output file does not exist."""
+    from symroof.errors import InputError, Problem
+
+    if not file.parent.is_dir():
+        raise InputError(Problem(str(file), f"there is no folder {file.parent}", hint=f"mkdir -p {file.parent}"))
 
 
 def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import traceback
@@ -43,6 +44,14 @@ def json_text(value: object, **options: Any) -> str:
     '{"a": "µ\\\\u009b2J"}'
     """
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, **options))
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write an output file atomically and report its name on standard error."""
+    from symroof.output_files import write_atomic
+
+    write_atomic(path, content)
+    say(f"wrote {path}", err=True)
 
 
 def print_problems(problems: Iterable[Problem], as_json: bool) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.compared_cases import against_option, quantities_option, waterfalls_between
-from symroof.cli.options import study_from, study_options
-from symroof.cli.output import say
+from symroof.cli.options import check_folder, picture_format, study_from, study_options
+from symroof.cli.output import say, write_file
 from symroof.report.pictures.picture_kinds import COMPARING, ENDINGS, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
@@ -58,20 +58,16 @@ def command(
     form = _form(out, ending)
     name = kind.strip() if over else checked(kind)
     from symroof.cli.report_command import slug
-    from symroof.errors import InputError, Problem
 
     goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{slug(name)}.{form}")
-    if out != "-" and not goal.parent.is_dir():
-        raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
+    if out != "-":
+        check_folder(goal)
     drawn, basis = _over_input(name, over, study, other or against, options) if over else _drawn(name, study, other, against, quantities, options)
     content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
         return
-    from symroof.output_files import write_atomic
-
-    write_atomic(goal, content)
-    say(f"wrote {goal}", err=True)
+    write_file(goal, content)
     for line in basis:
         say(line)
     say(drawn.says)
@@ -114,10 +110,7 @@ def _form(out: str | None, ending: str | None) -> str:
         raise click.BadParameter(f"{ending!r} is not a format; there are {', '.join(ENDINGS)}", param_hint="--format")
     if not out or out == "-":
         return (ending or ENDINGS[0]).lower()
-    suffix = Path(out).suffix.lower().removeprefix(".")
-    if suffix not in ENDINGS:
-        shown = f"no picture ends in {Path(out).suffix!r}" if suffix else f"{out!r} has no ending"
-        raise click.BadParameter(f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+    suffix = picture_format(out)
     if ending and ending.lower() != suffix:
         raise click.BadParameter(f"{ending} is not what {out!r} ends in", param_hint="--format")
     return suffix

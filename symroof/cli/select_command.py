@@ -3,8 +3,8 @@
 ``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
 "passing": count, "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
-place in the list, which stands in the order of the table. The first ``--show`` configurations are worked out (``worked_out``), and ``--lacks`` of the nearest
-misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each that is worked out has
+index of the list, which has the order of the table. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
+misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each detailed one has
 
 - ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
 - ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;

@@ -98,7 +98,7 @@ def review_text(advised: Review) -> str:
         "",
     ]
     lines += [
-        "limits (a chunk: beside the full batch at its last step, after the rest of the prompt)",
+        "limits (chunk: with a full batch at its last step, at the end of the prompt)",
         text_table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
@@ -134,8 +134,8 @@ def _gives(advised: Review) -> list[str]:
     if advised.replicas:
         slow, expected = advised.replicas
         rate = advised.served.study.first.result("arrival_rate").plain()
-        bears = "load below 1" + (", the first token in time" if advised.in_time else "")
-        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({bears}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
+        condition = "load below 1" + (", the first token in time" if advised.in_time else "")
+        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({condition}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     missed_targets = [f"! {doubt}" for doubt in advised.missed_targets]
     rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
     return [title, *missed_targets, text_table(rows, indent="  "), ""] if rows else []

@@ -27,7 +27,7 @@ Sums = list[list[int]]
 
 @dataclass
 class LabelPlacer:
-    """The occupied space of a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
+    """The occupied space of a frame; :meth:`inside_region`, :meth:`beside_line` and :meth:`near_point` place another label."""
 
     frame: Box
     boxes: list[Box] = field(default_factory=list)

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-class Table(Sequence[dict[str, Any]]):
+class CatalogueTable(Sequence[dict[str, Any]]):
     """Rows by index or name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` works.
 
-    >>> table = Table([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
+    >>> table = CatalogueTable([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
     >>> table["batch_to_ridge"]["unknown"], len(table)
     ('batch', 2)
     >>> table
@@ -32,15 +32,15 @@ class Table(Sequence[dict[str, Any]]):
     @overload
     def __getitem__(self, key: int | str) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, key: slice) -> Table: ...
-    def __getitem__(self, key: int | str | slice) -> dict[str, Any] | Table:
+    def __getitem__(self, key: slice) -> CatalogueTable: ...
+    def __getitem__(self, key: int | str | slice) -> dict[str, Any] | CatalogueTable:
         """A row by index, name or symbol.
 
         Raises:
             KeyError: no row has that name.
         """
         if isinstance(key, slice):
-            return Table(self.rows[key])
+            return CatalogueTable(self.rows[key])
         if isinstance(key, int):
             return self.rows[key]
         from symroof.theory.sympy_input import name_in
@@ -58,7 +58,7 @@ class Table(Sequence[dict[str, Any]]):
         return len(self.rows)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Table) and self.rows == other.rows
+        return isinstance(other, CatalogueTable) and self.rows == other.rows
 
     def __hash__(self) -> int:
         return hash(tuple(row["name"] for row in self.rows))

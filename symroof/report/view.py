@@ -119,8 +119,8 @@ def symbols(subject: Answers, thresholds: list[dict[str, Any]]) -> list[list[str
     theory = subject.case.theory
     known = {name for quantity in view_latency.DERIVED if subject.get(quantity) for name in view_latency.expanded_names(quantity, subject)}
     shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
-    spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
-    shown_names = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
+    used_names = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
+    shown_names = [name for name in used_names if name not in known and theory.definition(name) is not None and name not in subject.case.given]
     return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in shown_names]
 
 

@@ -135,13 +135,13 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     exists = solution.value is not None
     shown = [(readable(c, solution), c.holds) for c in branch.conditions if exists or c.holds is not True]
     conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown]
-    spoken = (*trees(solution).sides, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
+    used_trees = (*trees(solution).sides, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
     return {
         "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
         "exists": exists,
         "where": [equation(symbol(solution.spelled(name)), typeset) for name, typeset in where],
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
-        "speaks": [Code(n) for n in dict.fromkeys(n for tree in spoken for n in names(tree)) if n not in dict(branch.named)],
+        "speaks": [Code(n) for n in dict.fromkeys(n for tree in used_trees for n in names(tree)) if n not in dict(branch.named)],
     }
 
 

@@ -77,7 +77,7 @@ FLAGS: dict[str, Flag] = {
         Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes"),
         Flag("block-size", COUNT, "tokens per KV-cache block"),
         Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
-        Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks beside the decode"),
+        Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks during decode steps"),
         Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified"),
     )
 }
@@ -86,7 +86,7 @@ SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short i
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
     "cpu-offload-gb": "weights on the host are read over the host link at every step",
-    "kv-cache-memory-bytes": "a cache of a fixed size, whatever gpu-memory-utilization says",
+    "kv-cache-memory-bytes": "a cache of a fixed size, independent of gpu-memory-utilization",
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",

@@ -226,7 +226,7 @@ def test_texts_are_those_of_a_review(chat, browsed):
         view = verdict(chat, answers)
         for target in view["targets"]:
             assert target["state"] != "missed" or state(answers) == "does_not_fit" or f"{target['value']} against {target['limit']}" in sentence
-        assert f"does {view['prefill_intensity']}" in limits and f"balance at {view['ridge']}." in limits
+        assert f"intensity is {view['prefill_intensity']}," in limits and f"the ridge point {view['ridge']}." in limits
         assert thresholds > 15
         seen.add(state(answers))
     assert seen == set(SENTENCES)

@@ -36,7 +36,7 @@ UNDER_LOAD = ThroughputMetrics(
 ISOLATED = ThroughputMetrics(
     "itl", "decode_throughput", "Inter-token latency of decode alone against throughput as the batch grows",
     "output tokens per second of the whole batch, at the last step", "at the context of the last step",
-    "Decode alone: prefills beside it lengthen the steps of a server under load.",
+    "Decode alone: on a server under load, prefills lengthen the steps.",
 )  # fmt: skip
 
 MOST_LINES = 4

@@ -96,7 +96,7 @@ def picture(study: Study, subject: Answers) -> Picture:
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
-        + (f" Everything stands {subject.standing}." if subject.corners else ""),
+        + (f" Everything is evaluated {subject.standing}." if subject.corners else ""),
         f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
         f"Left out: {len(batch_series(study)) - MOST} further configurations." if len(batch_series(study)) > MOST else "",
