@@ -118,7 +118,7 @@ def test_choices_that_most_numbers_would_fit_are_no_explanation(monkeypatch):
     assert 0.3 < shown["chance"] < 0.5 and len(shown["explanations"]) == 1
     monkeypatch.setattr("symroof.claims.two_cases.COINCIDENCE", 0.3)
     assert good(*arguments, "--json").json["explain"]["explanations"] == []
-    assert "1 set of choices would come to it, as to most numbers: no explanation" in good(*arguments).out
+    assert "1 set of choices would give this number and most others: no explanation" in good(*arguments).out
     (step,) = sr.diff(sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time").steps
     assert step.label == "not explained"
 
