@@ -52,7 +52,7 @@ def test_four_digits_are_exact_from_there_on(value, exact):
 def test_an_interval_of_every_share_tells_nothing():
     known = [Parameter("mbu", 0.5, low, high).any_share for low, high in ((0.0, 1.0), (0.0, 0.99), (0.01, 1.0))]
     assert known == [True, False, False]
-    assert not Parameter("step_overhead", 0.5, 0.0, 1.0).unknown
+    assert not Parameter("step_overhead", 0.5, 0.0, 1.0).any_share
 
 
 def test_the_block_of_a_study_word_by_word():
