@@ -6,7 +6,7 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from symroof.calibrate.catalogue_fit import Prediction
+from symroof.calibrate.catalogue_fit import HeldOutPrediction
 from symroof.calibrate.catalogue_table import CatalogueFit
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 
@@ -139,7 +139,7 @@ def measured_page(fitted: CatalogueFit) -> str:
         _cells(e.input, e.family, e.engine, _text(e.value), _text(e.low), _text(e.high), e.rows, e.sources) for e in shipped_efficiencies().efficiencies
     )
     between = fitted.values["elementwise_bytes", ALL, ALL]
-    groups: tuple[tuple[str, Callable[[Prediction], str]], ...] = (
+    groups: tuple[tuple[str, Callable[[HeldOutPrediction], str]], ...] = (
         ("Device", lambda p: p.row.row.hardware or ""),
         ("Engines", lambda p: f"{p.row.engine}, {p.row.family}"),
         ("Batch", lambda p: _batch(p.row.row.batch)),
@@ -165,7 +165,7 @@ def _text(amount: object) -> str:
     return f"{float(value) * 1e6:.3g} µs" if unit == "s" else f"{float(value):.3g} {unit}".strip()
 
 
-def _judged(made: Iterable[Prediction]) -> list[str]:
+def _judged(made: Iterable[HeldOutPrediction]) -> list[str]:
     rows = []
     for source, group in _grouped(made, lambda p: p.row.source):
         errors = [abs(p.error) for p in group]
@@ -176,19 +176,19 @@ def _judged(made: Iterable[Prediction]) -> list[str]:
     return rows
 
 
-def _of_compiled(made: Iterable[Prediction]) -> dict[str, float]:
+def _of_compiled(made: Iterable[HeldOutPrediction]) -> dict[str, float]:
     errors = [abs(p.error) for p in made if p.row.engine in ("compiled", "earlier")]
     return {"count": len(errors), "compiled": statistics.median(errors), "fifth": statistics.mean(error <= 0.2 for error in errors)}
 
 
-def _grouped(made: Iterable[Prediction], by: Callable[[Prediction], str]) -> list[tuple[str, list[Prediction]]]:
-    groups: dict[str, list[Prediction]] = {}
+def _grouped(made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]) -> list[tuple[str, list[HeldOutPrediction]]]:
+    groups: dict[str, list[HeldOutPrediction]] = {}
     for prediction in made:
         groups.setdefault(by(prediction), []).append(prediction)
     return sorted(groups.items())
 
 
-def _shares(name: str, made: Iterable[Prediction], by: Callable[[Prediction], str]) -> str:
+def _shares(name: str, made: Iterable[HeldOutPrediction], by: Callable[[HeldOutPrediction], str]) -> str:
     rows = [f"| {name} | rows | median | lowest tenth | highest tenth |", "| --- | --- | --- | --- | --- |"]
     for word, group in _grouped(made, by):
         shares = sorted(p.row.roof / p.row.seconds for p in group)
@@ -201,7 +201,7 @@ def _batch(batch: int) -> str:
     return "1" if batch == 1 else "2 to 8" if batch <= 8 else "9 to 64" if batch <= 64 else "above 64"
 
 
-def _phase(prediction: Prediction) -> str:
+def _phase(prediction: HeldOutPrediction) -> str:
     row = prediction.row
     return "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
 

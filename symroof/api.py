@@ -12,7 +12,7 @@ from symroof.analysis import study as core
 from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.formula.from_sympy import is_sympy
-from symroof.report.catalogue_tables import Table
+from symroof.report.catalogue_tables import CatalogueTable
 from symroof.theory.sympy_input import name_in
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
     from symroof.sweep.axes import Axis
     from symroof.sweep.plan import Plan
     from symroof.theory.declarations import Declarations
@@ -281,7 +281,7 @@ def solve_symbolic(equation: Any, for_: Any = None) -> Solution:
     return Study().solve(equation, for_)
 
 
-def models() -> Table:
+def models() -> CatalogueTable:
     """The models of the catalogue: name, parameters, those a token multiplies, attention, experts, other names.
 
     >>> models()["llama-3-8b"]["parameters"]
@@ -290,7 +290,7 @@ def models() -> Table:
     return _table("models")
 
 
-def hardware() -> Table:
+def hardware() -> CatalogueTable:
     """The devices of the catalogue: name, dense 16-bit peak, memory bandwidth and capacity as its source writes them.
 
     >>> hardware()["h100-sxm"]["mem_bandwidth"]
@@ -299,20 +299,21 @@ def hardware() -> Table:
     return _table("hardware")
 
 
-def quantities() -> Table:
+def quantities() -> CatalogueTable:
     """Every quantity: name, LaTeX, base unit, meaning, reference, and its definition in SymPy for a dense model under the default assumptions.
 
     >>> quantities()["kv_bytes_per_token"]["definition"]
     2*head_dim*kv_bytes_per_element*n_kv_heads*n_layers
     """
+
     from symroof.analysis.expressions import definition_in_sympy
 
     case, listed = Study().first, _table("quantities")
     definitions = {row["name"]: row["definition"] for row in listed}
-    return Table([{**row, "definition": definition_in_sympy(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
+    return CatalogueTable([{**row, "definition": definition_in_sympy(row["name"], case, 1) if definitions[row["name"]] else None} for row in listed])
 
 
-def thresholds() -> Table:
+def thresholds() -> CatalogueTable:
     """Every named threshold: what it is solved for, what the answer means, its equation. :func:`solve` takes the name.
 
     >>> thresholds()["max_batch_memory"]["unknown"]
@@ -321,10 +322,10 @@ def thresholds() -> Table:
     return _table("thresholds")
 
 
-def _table(kind: str) -> Table:
+def _table(kind: str) -> CatalogueTable:
     from symroof.report.catalogue_tables import KINDS
 
-    return Table(KINDS[kind]())
+    return CatalogueTable(KINDS[kind]())
 
 
 def calibrate(

@@ -1,4 +1,4 @@
-"""Errors in the input of users: every problem of a file in one go, each with its place and a hint; and the one warning."""
+"""Input errors with the location and a hint for every problem, and the one warning."""
 
 import difflib
 import re
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong in one place.
+    """One problem at one location.
 
     ``str()`` gives ``FILE:LINE:COLUMN: PATH: MESSAGE``, the line, a caret and the hint. ``location`` is the path as keys.
     """
@@ -40,27 +40,27 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word or field of a line, and the column it begins in."""
+class LocatedText:
+    """A word or field of a line with its start column."""
 
     text: str
     column: int
 
 
 def visible(text: str, line_breaks: bool = False) -> str:
-    """Text in which no character steers a terminal: control, bidirectional and other format characters are written out.
+    """Escape every character that could control a terminal: control, bidirectional and other format characters.
 
-    With ``line_breaks``, line breaks and tabs stay.
+    With ``line_breaks``, line breaks and tabs are kept.
 
     >>> visible("a\\x1b[31m\\u202eb\\n")
     'a␛[31m\\\\u202eb␊'
     """
     layout = "\n\t" if line_breaks else ""
-    return text if text.isprintable() else "".join(c if c.isprintable() or c in layout else _written_out(c) for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in layout else _escaped(c) for c in text)
 
 
-def _written_out(c: str) -> str:
-    """A character without a glyph by its control picture or its escape; spaces of any width stay."""
+def _escaped(c: str) -> str:
+    """The control picture or escape of an unprintable character; spaces of any width are kept."""
     code = ord(c)
     if code < 0x20 or code == 0x7F:
         return chr(0x2421 if code == 0x7F else 0x2400 + code)
@@ -68,10 +68,10 @@ def _written_out(c: str) -> str:
 
 
 class InputError(ValueError):
-    """An input is wrong: a name, a value, an equation, a file. On the command line its exit code is 2.
+    """Invalid input: a name, a value, an equation, a file. The command line exits with code 2.
 
     Attributes:
-        problems: everything that is wrong, each with its place and a hint.
+        problems: every problem, with its location and a hint.
 
     >>> import symroof as sr
     >>> try:
@@ -90,10 +90,10 @@ class InputError(ValueError):
 
 
 class NoValueHere(InputError):
-    """What is asked for is understood and has no value in this case: an input is missing, or a queue only grows.
+    """A valid request has no value in this case: an input is missing, or a queue grows without bound.
 
     Attributes:
-        missing: the one input whose value would give it one; empty for any other reason.
+        missing: the input whose value would give it one; empty for any other reason.
     """
 
     def __init__(self, problem: Problem, missing: str = "") -> None:
@@ -102,7 +102,7 @@ class NoValueHere(InputError):
 
 
 def why(problems: Iterable[Problem]) -> str:
-    """Several problems in one line, without their places."""
+    """Several problems on one line, without locations."""
     return "; ".join(dict.fromkeys("; ".join(filter(None, (problem.message, problem.hint))) for problem in problems))
 
 
@@ -110,13 +110,13 @@ HINT = re.compile(r"; (?=did you mean |write |there are: )")
 
 
 def split_hint(message: str) -> tuple[str, str]:
-    """A message that carries its own hint after a semicolon: ``unknown key; did you mean 'prompt'?``, ``...; write '20 ms'``."""
+    """Split a message from the hint after its semicolon: ``unknown key; did you mean 'prompt'?``, ``...; write '20 ms'``."""
     text, *hints = HINT.split(message, maxsplit=1)
     return text, hints[0] if hints else ""
 
 
 def on_line(name: str, hint: str) -> str:
-    """A hint for a value that is written as ``NAME='VALUE'`` on the command line.
+    """The same hint with the value written as ``NAME='VALUE'``.
 
     >>> on_line("itl", "write '20 ms'")
     "write itl='20 ms'"
@@ -130,7 +130,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("mem_bandwith", ["mem_bandwidth", "mem_capacity"])
     "did you mean 'mem_bandwidth'?"
 
-    A name that another spells out further comes before one that only looks alike:
+    A known name contained in the unknown one wins over a similar spelling:
 
     >>> nearest("device_price", ["fleet_price", "price"])
     "did you mean 'price'?"
@@ -144,7 +144,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 class DoesNotFit(UserWarning):
-    """A latency, rate or cost is of a configuration that does not fit in memory; :meth:`symroof.Study.value` warns of it.
+    """A latency, rate or cost of a configuration that does not fit in memory, from :meth:`symroof.Study.value`.
 
     >>> import warnings
     >>> import symroof as sr
@@ -159,19 +159,19 @@ class DoesNotFit(UserWarning):
 
 
 EXTRAS = {"xarray": "sweep", "netCDF4": "sweep", "zarr": "sweep", "pyarrow": "sweep", "matplotlib": "plot", "torch": "probe"}
-"""Package -> the extra of symroof that brings it."""
+"""The extra of symroof that installs each package."""
 
 
 def require(output: str, *modules: str) -> None:
-    """Import the packages that an output needs.
+    """Check that the packages of an output are installed.
 
     Raises:
-        InputError: it is not installed; the hint names the extra.
+        InputError: one is not; the hint names the extra.
     """
     for module in modules:
         try:
             import_module(module)
         except ModuleNotFoundError as error:
-            if error.name != module:  # it is there, and lacks something of its own
+            if error.name != module:  # installed, but one of its own dependencies is missing
                 raise
             raise InputError(Problem(output, f"needs {module}, which is not installed", hint=f"pip install 'symroof[{EXTRAS[module]}]'")) from None

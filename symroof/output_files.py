@@ -1,7 +1,7 @@
-"""Output files: a regular file is written whole or not at all, a symbolic link is followed, a device or FIFO is written into.
+"""Output files: regular files are written atomically, symbolic links are followed, devices and FIFOs are written to directly.
 
-Errors are OSErrors that name the path as the caller wrote it. A temporary file is locked while its process lives, so that the
-next run can tell what a killed one left behind.
+Errors are OSErrors with the path as the caller wrote it. A temporary file is locked while its process lives, so that later runs
+can recognise and remove the files of killed processes.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 try:
     import fcntl
-except ImportError:  # no such locks on this system: nothing is locked, and nothing left behind is removed
+except ImportError:  # no locks on this system: abandoned files are not removed
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = ".symroof-"
@@ -29,12 +29,12 @@ MOST_LINKS = 40
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an output path leads.
+    """A resolved output path.
 
     Attributes:
         path: the path as written.
-        file: the regular file to replace, behind every symbolic link; it need not exist. Of a stream, the path.
-        stream: whether the path is a character device, a FIFO or an open descriptor (``/dev/stdout``), which is written into.
+        file: the regular file to replace, with symbolic links resolved; it need not exist. For a stream, the path.
+        stream: whether it is a character device, a FIFO or an open descriptor (``/dev/stdout``), which is written to directly.
     """
 
     path: Path
@@ -43,19 +43,19 @@ class Destination:
 
 
 def destination(path: str | os.PathLike[str], folder: bool = False) -> Destination:
-    """Resolve an output path; the output is a file, or with ``folder`` may be one.
+    """Resolve an output path; with ``folder`` it may be a folder.
 
     Raises:
-        OSError: it is a folder, a socket or a block device, or its links lead in a circle.
+        OSError: it is a folder, a socket or a block device, or its links form a cycle.
     """
     goal = Path(path)
     if _descriptor(goal) is not None:
         return Destination(goal, goal, stream=True)
-    with named(goal):
+    with with_path(goal):
         try:
             mode = goal.stat().st_mode
         except FileNotFoundError:
-            mode = stat.S_IFREG  # a new file, possibly at the end of a link
+            mode = stat.S_IFREG  # a new file, possibly the target of a link
         if stat.S_ISDIR(mode) and not folder:
             raise IsADirectoryError(errno.EISDIR, "is a folder, and the output is a file")
         if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode):
@@ -66,14 +66,14 @@ def destination(path: str | os.PathLike[str], folder: bool = False) -> Destinati
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file so that a reader sees the old one or the whole new one, and an error leaves the old one.
+    """Write a file atomically: readers see the old or the new content, and an error keeps the old one.
 
     Raises:
-        OSError: the folder cannot be written, the disk is full, the path is no file.
+        OSError: the folder is not writable, the disk is full, the path is not a file.
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     goal = destination(path)
-    with named(goal.path):
+    with with_path(goal.path):
         if goal.stream:
             with open_stream(goal) as stream:
                 stream.write(data)
@@ -83,16 +83,16 @@ def write_atomic(path: str | os.PathLike[str], content: str | bytes) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Every file whole or not at all; figures before the text that shows them."""
+    """Write each file atomically; figures before the text that refers to them."""
     for name in sorted(files, key=lambda n: n.endswith((".md", ".tex", ".html", ".pdf"))):
         write_atomic(folder / name, files[name])
 
 
 def write_new(path: str | os.PathLike[str], content: str) -> None:
-    """Write a file that must not exist yet, or into a device or FIFO.
+    """Write a file, or a device or FIFO.
 
     Raises:
-        FileExistsError: it does.
+        FileExistsError: the file exists already.
     """
     goal = destination(path)
     if not goal.stream and os.path.lexists(path):
@@ -101,7 +101,7 @@ def write_new(path: str | os.PathLike[str], content: str) -> None:
 
 
 def open_stream(goal: Destination) -> BinaryIO:
-    """A device, FIFO or descriptor, opened for writing; a FIFO waits for its reader."""
+    """Open a device, FIFO or descriptor for writing; a FIFO waits for its reader."""
     number = _descriptor(goal.path)
     if number is None:
         return goal.path.open("wb")
@@ -110,25 +110,25 @@ def open_stream(goal: Destination) -> BinaryIO:
 
 
 def replace(temporary: str | os.PathLike[str], file: Path) -> None:
-    """Move a finished file over another, whose mode it takes."""
+    """Replace a file and keep its mode."""
     os.chmod(temporary, _mode(file))
     os.replace(temporary, file)
 
 
 @contextmanager
-def named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """An OSError inside names this path, whatever temporary file it happened to."""
+def with_path(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Re-raise an OSError with this path instead of a temporary file's."""
     try:
         yield
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-def hold(handle: int, path: str | os.PathLike[str]) -> bool:
-    """Lock an open file until it is closed, however the process ends; False where another process holds or has removed it.
+def try_lock(handle: int, path: str | os.PathLike[str]) -> bool:
+    """Lock an open file until it is closed or the process ends; False if another process has locked or removed it.
 
     Raises:
-        OSError: the file system has no locks.
+        OSError: the file system does not support locks.
     """
     if fcntl is None:
         return True
@@ -140,12 +140,12 @@ def hold(handle: int, path: str | os.PathLike[str]) -> bool:
 
 
 def remove_abandoned(folder: Path, ending: str = TEMPORARY) -> Iterator[Path]:
-    """Files of processes that ended without removing them: each is yielded while it is locked, then removed."""
+    """Remove temporary files of ended processes; each is yielded, locked, before it is removed."""
     for path in folder.glob(f"{PREFIX}*{ending}") if fcntl else ():
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
             try:
-                if hold(handle, path):
+                if try_lock(handle, path):
                     yield path
                     path.unlink()
             finally:
@@ -153,7 +153,7 @@ def remove_abandoned(folder: Path, ending: str = TEMPORARY) -> Iterator[Path]:
 
 
 def _write_beside(file: Path, data: bytes) -> None:
-    """Through a temporary file in the same folder."""
+    """Write through a temporary file in the same folder."""
     for _ in remove_abandoned(file.parent):
         pass
     handle, temporary = _temporary(file.parent)
@@ -162,7 +162,7 @@ def _write_beside(file: Path, data: bytes) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-            if fcntl:  # while it is open it is locked; elsewhere an open file cannot be moved
+            if fcntl:  # still open, so still locked; other systems cannot move an open file
                 replace(temporary, file)
         if not fcntl:
             replace(temporary, file)
@@ -173,20 +173,20 @@ def _write_beside(file: Path, data: bytes) -> None:
 
 
 def _temporary(folder: Path) -> tuple[int, str]:
-    """A new locked file; another where a run that clears the folder was faster than the lock."""
+    """Create a locked temporary file; retries if another run removes it before it is locked."""
     while True:
         handle, path = tempfile.mkstemp(prefix=PREFIX, suffix=TEMPORARY, dir=folder)
         try:
-            held = hold(handle, path)
+            held = try_lock(handle, path)
         except OSError:
-            held = True  # a file system without locks: there nothing is ever taken for abandoned either
+            held = True  # no locks on this file system, so nothing is ever considered abandoned
         if held:
             return handle, path
         os.close(handle)
 
 
 def _descriptor(path: Path) -> int | None:
-    """The open descriptor of this process that a path such as ``/dev/stdout`` or ``/dev/fd/3`` leads to."""
+    """The descriptor of this process that a path such as ``/dev/stdout`` or ``/dev/fd/3`` refers to."""
     place = str(path)
     for _ in range(MOST_LINKS):
         parent, name = os.path.split(place)
@@ -199,7 +199,7 @@ def _descriptor(path: Path) -> int | None:
 
 
 def _mode(file: Path) -> int:
-    """The mode the file had, or the one a plain new file gets."""
+    """The mode of the file, or that of a new file."""
     with contextlib.suppress(OSError):
         return file.stat().st_mode & 0o777
     mask = os.umask(0)

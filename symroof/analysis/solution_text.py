@@ -60,7 +60,14 @@ def _expected(solution: Solution) -> dict[str, Any]:
     ends = {"low": plain_value(expected.low), "high": plain_value(expected.high)} if expected.low is not None and expected.high is not None else {}
     verdict = {"verdict": expected.verdict} if expected.verdict != solution.verdict else {}
     return {
-        "expected": {"value": plain_value(expected.value), "low": plain_value(expected.value), "high": plain_value(expected.value), **ends, "integer": expected.integer, **verdict}
+        "expected": {
+            "value": plain_value(expected.value),
+            "low": plain_value(expected.value),
+            "high": plain_value(expected.value),
+            **ends,
+            "integer": expected.integer,
+            **verdict,
+        }
     }
 
 

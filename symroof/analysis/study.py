@@ -203,7 +203,7 @@ class Study:
         return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.html_table import html_table
+        from symroof.drawing.table_formats import html_table
 
         shown = self.cases[:MOST_SHOWN]
         results = [[case.get(name) for case in shown] for name in SHOWN]

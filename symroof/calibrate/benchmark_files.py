@@ -1,4 +1,7 @@
-"""Reports of benchmarks as measurements: ``vllm bench serve``, genai-perf and AIPerf, trtllm-bench, llama-bench. What waits or mixes phases is refused with its reason."""
+"""Benchmark reports as measurements: ``vllm bench serve``, genai-perf and AIPerf, trtllm-bench, llama-bench.
+
+Times that include queueing or mix phases are not used; each comes with the reason.
+"""
 
 import math
 from collections.abc import Callable, Iterator
@@ -6,7 +9,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.calibrate.measurements import MOST_ROWS, Measurement
+from symroof.calibrate.measurements import MAX_ROWS, MeasuredLatency
 from symroof.errors import InputError, Problem
 from symroof.specs.checkpoints.json_text import loads_json
 from symroof.units import parse_unit
@@ -16,8 +19,8 @@ MILLI = Fraction(1, 1000)
 
 
 @dataclass(frozen=True)
-class Unused:
-    """A time of a report that no analytical step compares with, and why."""
+class UnusedTime:
+    """A time of a report that cannot be compared with a modelled step, and why."""
 
     what: str
     reason: str
@@ -33,11 +36,11 @@ NO_PHASES = "without --streaming prefill and decode are timed together"
 SPECULATIVE = "a step of speculative decoding gives more than one token"
 
 
-def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], list[Unused]]:
-    """The measurements of a report in JSON, and what of it cannot be used.
+def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+    """The measurements of a JSON report, and the times that cannot be used.
 
     Raises:
-        InputError: not JSON, no report of a benchmark that symroof knows, a number that is none, nothing that can be used.
+        InputError: not JSON, an unknown report, an invalid number, or nothing usable.
 
     >>> rows, unused = parse_report('[{"n_prompt": 512, "n_gen": 0, "avg_ts": 2048.0}, {"n_prompt": 512, "n_gen": 16, "avg_ts": 90.5}]')
     >>> rows[0].metric, rows[0].seconds, str(unused[0])
@@ -48,8 +51,8 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], li
     for marks, reader in READERS:
         entries = data["entries"] if set(data) == {"entries"} else [data]
         if isinstance(entries, list) and entries and all(isinstance(entry, dict) and marks <= set(entry) for entry in entries):
-            read = [item for i, entry in enumerate(entries[:MOST_ROWS], 1) for item in reader(entry, i, file)]
-            rows, unused = [m for m in read if isinstance(m, Measurement)], [u for u in read if isinstance(u, Unused)]
+            read = [item for i, entry in enumerate(entries[:MAX_ROWS], 1) for item in reader(entry, i, file)]
+            rows, unused = [m for m in read if isinstance(m, MeasuredLatency)], [u for u in read if isinstance(u, UnusedTime)]
             if not rows:
                 raise InputError(Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1))
             return rows, unused
@@ -65,40 +68,40 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[Measurement], li
 
 
 def _number(entry: Entry, key: str, file: str) -> Fraction | None:
-    """A number at a key that may be missing or null; one that is zero or less, or no number, is an error."""
+    """The positive number at a key; None if missing or null."""
     value = entry.get(key)
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, (int, float, Fraction)):
         raise InputError(Problem(file, f"{key} is not a number", 1, 1, key))
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(Problem(file, f"{key} is no finite number", 1, 1, key))
+        raise InputError(Problem(file, f"{key} is not a finite number", 1, 1, key))
     number = Fraction(value)
     if number <= 0:
         raise InputError(Problem(file, f"{key} must be positive", 1, 1, key))
     return number
 
 
-def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> Measurement:
-    return Measurement(metric, seconds, inputs, place, 1)
+def _row(metric: str, seconds: Fraction, place: int, **inputs: Fraction) -> MeasuredLatency:
+    return MeasuredLatency(metric, seconds, inputs, place, 1)
 
 
 def _lengths(prompt: Fraction, output: Fraction) -> dict[str, Fraction]:
-    """The inputs of a mean decode step of a response: its context is that in the middle."""
+    """The inputs of a response's mean decode step, which has the middle context."""
     return {"prompt": Fraction(round(prompt)), "context": Fraction(round(prompt + output / 2))}
 
 
-def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
-    """``llama-bench -o json``: prompts (pp) and generation from an empty or filled cache (tg), apart."""
+def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+    """``llama-bench -o json``: prompts (pp), and generation from an empty or filled cache (tg)."""
     depth = entry.get("n_depth") or 0
     sizes = {key: entry.get(key) or 0 for key in ("n_prompt", "n_gen")}
     rate = _number(entry, "avg_ts", file)
     if not all(isinstance(value, int) and value >= 0 for value in (depth, *sizes.values())):
         raise InputError(Problem(file, "n_prompt, n_gen and n_depth are whole numbers", place, 1))
     if rate is None:
-        yield Unused(f"entry {place}", NO_LENGTH.format("avg_ts"))
+        yield UnusedTime(f"entry {place}", NO_LENGTH.format("avg_ts"))
     elif sizes["n_prompt"] and sizes["n_gen"]:
-        yield Unused(f"entry {place}", "prefill and decode are timed together")
+        yield UnusedTime(f"entry {place}", "prefill and decode are timed together")
     elif sizes["n_prompt"]:
         prompt = Fraction(sizes["n_prompt"])
         cached = {"cached_prefix": Fraction(depth)} if depth else {}
@@ -108,8 +111,8 @@ def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[Measurement | 
         yield _row("itl", 1 / rate, place, batch=Fraction(1), prompt=middle, context=middle)
 
 
-def _vllm_serve(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
-    """The result of ``vllm bench serve``: medians, and lengths as means over the requests that were completed."""
+def _vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+    """The result of ``vllm bench serve``: median times, and mean lengths of the completed requests."""
     completed = _number(entry, "completed", file)
     tokens = [_number(entry, key, file) for key in ("total_input_tokens", "total_output_tokens")]
     slots = _number(entry, "max_concurrency", file)
@@ -118,26 +121,26 @@ def _vllm_serve(entry: Entry, place: int, file: str) -> Iterator[Measurement | U
 
 def _served(
     entry: Entry, place: int, file: str, slots: Fraction | None, requests: Fraction | None, tokens: list[Fraction | None], keys: dict[str, str]
-) -> Iterator[Measurement | Unused]:
+) -> Iterator[MeasuredLatency | UnusedTime]:
     prompt, output = (total / requests if total and requests else None for total in tokens)
     times = {metric: _number(entry, key, file) for metric, key in keys.items()}
     for metric, time in times.items():
         if time is None:
             continue
         if slots is None:
-            yield Unused(keys[metric], BATCH_UNKNOWN)
+            yield UnusedTime(keys[metric], BATCH_UNKNOWN)
         elif prompt is None or output is None:
-            yield Unused(keys[metric], NO_LENGTH.format("lengths of prompts and outputs"))
+            yield UnusedTime(keys[metric], NO_LENGTH.format("lengths of prompts and outputs"))
         elif metric == "ttft" and slots > 1:
-            yield Unused(keys[metric], QUEUED)
+            yield UnusedTime(keys[metric], QUEUED)
         elif metric == "ttft":
             yield _row("ttft", time * MILLI, place, prompt=Fraction(round(prompt)))
         else:
             yield _row("itl", time * MILLI, place, batch=slots, **_lengths(prompt, output))
 
 
-def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
-    """The JSON of genai-perf or AIPerf: averages of lengths and medians of times, each with its unit."""
+def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+    """The JSON of genai-perf or AIPerf: mean lengths and median times, each with its unit."""
     flat: Entry = {}
     for name in ("time_to_first_token", "inter_token_latency"):
         block = entry.get(name)
@@ -150,11 +153,11 @@ def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[Measurement | U
     yield from _served(flat, place, file, slots, Fraction(1), lengths, keys)
 
 
-def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[Measurement | Unused]:
-    """``trtllm-bench throughput --streaming --report_json``: medians in ms; the batch is the mean number of requests at a time, to the nearest whole one."""
+def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+    """``trtllm-bench throughput --streaming --report_json``: median times in ms; the batch is the mean number of concurrent requests, rounded."""
     streamed = entry.get("streaming_metrics")
     if not isinstance(streamed, dict) or "decoding_stats" in entry:
-        yield Unused(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
+        yield UnusedTime(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
         return
     requests, world = (block if isinstance(block := entry.get(name), dict) else {} for name in ("request_info", "world_info"))
     medians = {metric: block for metric, name in (("ttft", "ttft"), ("itl", "tpot")) if isinstance(block := streamed.get(f"{name}_percentiles"), dict)}
@@ -164,11 +167,11 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[Measurement |
     slots = Fraction(max(1, round(at_once))) if at_once else None
     degrees = {symbol: size for symbol, name in (("tp", "tp_size"), ("pp", "pp_size")) if (size := _number(world, name, file)) and size > 1}
     for item in _served(flat, place, file, slots, Fraction(1), lengths, {"ttft": "ttft (p50)", "itl": "itl (p50)"}):
-        yield replace(item, inputs={**item.inputs, **degrees}) if isinstance(item, Measurement) else item
+        yield replace(item, inputs={**item.inputs, **degrees}) if isinstance(item, MeasuredLatency) else item
 
 
 def _concurrency(config: object) -> Fraction | None:
-    """The number of requests at a time, wherever the configuration has it."""
+    """The concurrency, at any depth of the configuration."""
     if isinstance(config, dict):
         own = config.get("concurrency")
         if isinstance(own, int) and not isinstance(own, bool) and own > 0:
@@ -177,10 +180,10 @@ def _concurrency(config: object) -> Fraction | None:
     return None
 
 
-READERS: tuple[tuple[set[str], Callable[[Entry, int, str], Iterator[Measurement | Unused]]], ...] = (
+READERS: tuple[tuple[set[str], Callable[[Entry, int, str], Iterator[MeasuredLatency | UnusedTime]]], ...] = (
     ({"n_prompt", "n_gen"}, _llama_bench),
     ({"completed", "total_input_tokens"}, _vllm_serve),
     ({"input_config"}, _genai_perf),
     ({"request_info", "performance"}, _trtllm_bench),
 )
-"""Keys that tell a report, and what reads it."""
+"""Keys that identify a report, and its reader."""

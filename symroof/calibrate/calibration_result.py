@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.calibrate.measurements import Measurement
+from symroof.calibrate.measurements import MeasuredLatency
 from symroof.calibrate.terms import SHARES
 from symroof.cases.bound_case import BoundCase
 from symroof.theory.symbols import GROUPS
 
 LARGE = 0.2
-"""A residual beyond this share of the measured time is worth a word."""
+"""Residuals above this share of the measured time cause a warning."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Parameter:
     """A fitted parameter.
 
     Attributes:
-        value: in base units; None where the rows do not determine it.
-        low, high: its interval; None where there is none (as many parameters as rows).
-        note: why it is not determined, or that it stands at a limit.
+        value: in base units; None if the rows do not determine it.
+        low, high: its interval; None if there is none (as many parameters as rows).
+        note: why it is not determined, or that it is at a limit.
     """
 
     name: str
@@ -30,16 +30,16 @@ class Parameter:
     note: str = ""
 
     @property
-    def unknown(self) -> bool:
-        """Whether the interval of a share is everything there is."""
+    def any_share(self) -> bool:
+        """Whether the interval covers all possible values of a share."""
         return self.name in SHARES and self.low == 0 and self.high == 1
 
 
 @dataclass(frozen=True)
 class Residual:
-    """A measurement, the time the fit gives it, and what limits that."""
+    """A measurement, its fitted time, and what limits that."""
 
-    measurement: Measurement
+    measurement: MeasuredLatency
     fitted: float
     bound: str
 
@@ -65,11 +65,11 @@ class Calibration:
 
     Attributes:
         parameters: in the order mfu, mbu, overheads.
-        residuals: one for each measurement.
+        residuals: one per measurement.
         freedom: measurements beyond the parameters determined.
         level: of the intervals.
         deviation: root mean square of the relative residuals, per degree of freedom; None without one.
-        answers: the case the rows were laid over.
+        answers: the case that the rows override.
     """
 
     parameters: tuple[Parameter, ...]
@@ -86,19 +86,19 @@ class Calibration:
         return next(parameter for parameter in self.parameters if parameter.name == name)
 
     def __repr__(self) -> str:
-        return f"<Calibration of {len(self.residuals)} times: {', '.join(map(_spoken, self.parameters))}>"
+        return f"<Calibration of {len(self.residuals)} times: {', '.join(map(_summary, self.parameters))}>"
 
     def block(self) -> str:
         """The fit as keys of a study file: ``efficiency:``, and ``set:`` for the others.
 
-        A study stands at the middle of a range, so an interval is written as a range only where the fitted value is its middle; one that
-        ends at a limit (a time of nothing, a share of one) stands in a comment beside the fitted value.
+        A study evaluates a range at its middle, so an interval becomes a range only if the fitted value is its middle. An interval that
+        ends at a limit (zero time, a share of one) is written as a comment.
         """
         known = [p for p in self.parameters if p.value is not None]
         lines = [f"# fitted to {len(self.residuals)} measured times of {_name(self.file)}; intervals at {self.level:.0%}"]
         lines += [f"# {p.name} is not determined by these rows" for p in self.parameters if p.value is None]
         lines += [
-            f"# {p.name} lies between {ends}{'; not known' if p.unknown else ''}"
+            f"# {p.name} lies between {ends}{'; not known' if p.any_share else ''}"
             for p in known
             if (ends := _ends(p, " and ")) and not _as_range(p) and not _narrow(p)
         ]
@@ -108,32 +108,34 @@ class Calibration:
         return "\n".join(lines) + "\n"
 
 
-def doubts(parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int) -> list[str]:
+def fit_warnings(parameters: Iterable[Parameter], residuals: Sequence[Residual], freedom: int) -> list[str]:
     """Warnings about the fit."""
     warnings = []
     if freedom <= 0:
-        warnings.append("there are no more rows than parameters: the fit has no intervals and says nothing of how well it holds")
+        warnings.append("there are no more rows than parameters: the fit has no intervals and does not show how well it holds")
     far = [r for r in residuals if abs(r.relative) > LARGE]
     if far:
         lines = ", ".join(dict.fromkeys(str(r.measurement.line) for r in far))
-        warnings.append(f"{len(far)} of {len(residuals)} times are more than {LARGE:.0%} off the fit (line {lines}): one mfu and mbu do not describe them")
+        warnings.append(
+            f"{len(far)} of {len(residuals)} times are more than {LARGE:.0%} off the fit (line {lines}): a single mfu and mbu does not describe them"
+        )
     warnings += [f"{p.name} is not determined by these rows: {p.note}" for p in parameters if p.value is None]
     warnings += [f"{p.name} is {p.note}" for p in parameters if p.value is not None and p.note]
     wide = [p.name for p in parameters if p.value and p.low is not None and p.low <= 0 and not p.note]
-    warnings += [f"the interval of {name} reaches down to 0: these rows hardly tell it" for name in wide]
+    warnings += [f"the interval of {name} reaches down to 0: these rows hardly determine it" for name in wide]
     return warnings
 
 
-def as_fraction(value: float) -> Fraction:
+def to_four_digits(value: float) -> Fraction:
     """A fitted number to four digits, exact from there on."""
     return Fraction(f"{value:.4g}")
 
 
 EFFICIENCY = frozenset(symbol.name for symbol in GROUPS["efficiency"])
 NARROW = 0.005
-"""An interval narrower than this share of the value, to either side, is written as the value alone."""
+"""Half-width, as a share of the value, below which an interval is not written."""
 CENTRED = 0.001
-"""How far the middle of an interval may lie from the value, as a share of it: four digits of either end."""
+"""Distance of an interval's middle from the value, as a share, that four-digit rounding may cause."""
 
 
 def written(parameter: Parameter) -> str:
@@ -142,7 +144,7 @@ def written(parameter: Parameter) -> str:
 
 
 def _as_range(parameter: Parameter) -> bool:
-    """Whether a range says what was fitted: its middle is the value, and it is wide enough to matter."""
+    """Whether to write a range: its middle is the fitted value, and it is wide enough to matter."""
     value, low, high = parameter.value or 0.0, parameter.low, parameter.high
     if low is None or high is None or _narrow(parameter) or (low <= 0 and parameter.name in SHARES):
         return False
@@ -156,14 +158,14 @@ def _narrow(parameter: Parameter) -> bool:
 
 
 def _ends(parameter: Parameter, between: str) -> str:
-    """Both ends of an interval; empty where there is none."""
+    """Both ends of an interval; empty if there is none."""
     if parameter.low is None or parameter.high is None:
         return ""
     return f"{_number(parameter.name, parameter.low)}{between}{_number(parameter.name, parameter.high)}"
 
 
-def _spoken(parameter: Parameter) -> str:
-    """A parameter in a few words: ``mfu 0.55 (0.54 to 0.55)``."""
+def _summary(parameter: Parameter) -> str:
+    """``mfu 0.55 (0.54 to 0.55)``."""
     if parameter.value is None:
         return f"{parameter.name} not determined"
     ends = _ends(parameter, " to ")
@@ -180,5 +182,5 @@ def _number(name: str, value: float) -> str:
 
 
 def _name(file: str) -> str:
-    """The file's own name in a comment, whatever is in it."""
+    """The file name, safe to write in a comment."""
     return "".join(c if c.isprintable() else "?" for c in file.replace("\\", "/").rpartition("/")[2])[:80]

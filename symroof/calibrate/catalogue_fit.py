@@ -1,9 +1,9 @@
-"""Efficiencies fitted to the measurements of the catalogue, and the judgement of the fit: each source predicted from the others.
+"""Efficiencies fitted to the measurements of the catalogue, cross-validated by leaving out one source at a time.
 
-A few classes: ``mfu`` by family of devices, apart for ggml engines; one ``mbu``; a cost a layer by kind of memory and class of engines; one traffic of
-the work between operators; one share of links, and a latency by the size of the group. The latency is that of all-reduces of small messages, measured alone: the
-engines' own kernels for ``compiled`` ones, a library's (NCCL) for all others. Everything else has the least robust loss of the logarithms of predicted over
-measured, each source weighing as the root of its rows.
+Parameter classes: ``mfu`` by device family, separately for ggml engines; one ``mbu``; an overhead per layer by kind of memory and engine class; one
+traffic between operators; one link share, and a link latency by group size. The latency comes from separate measurements of small all-reduces: the
+engines' own kernels for ``compiled`` engines, NCCL for all others. The other parameters minimise a robust loss of log(predicted/measured), in which each
+source has the weight of the square root of its rows.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from symroof.specs.efficiencies import ALL, FITTED, link_group
 Array = NDArray[np.float64]
 
 Key = tuple[str, str, str]
-"""An input, a family of devices, a class of engines."""
+"""An input, a device family, an engine class."""
 
 START = {"mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 60.0, "link_share": 0.4}
 MOST = {"mfu": 1.0, "mbu": 1.0, "link_share": 1.0}
 STEPS = (0.5, 0.2, 0.08, 0.03, 0.01, 0.004)
 ROBUST = 0.25
-"""An error of the logarithm beyond this weighs in proportion, below it by its square."""
+"""Log errors below this count by their square, above it linearly."""
 HELD = 0.8
 SMALL_MESSAGE = 40_000
 
 
 def keys_of(family: str, engine: str, devices: int) -> tuple[Key, ...]:
-    """The class of each input for a family, a class of engines and the devices of a group, in the order of ``FITTED``.
+    """The class of each input for a family, an engine class and the devices of a group, in the order of ``FITTED``.
 
-    Compiled engines of 2025 are measured on server parts alone: on other families they share a cost of a layer with those before them.
+    Compiled engines of 2025 are only measured on server parts: on other families they share the layer overhead of earlier ones.
     """
     ggml = engine == "ggml"
     server = ggml and family in ("hbm", "gddr")
@@ -52,13 +52,13 @@ def keys_of(family: str, engine: str, devices: int) -> tuple[Key, ...]:
     )
 
 
-def all_alike(family: str, engine: str, devices: int) -> tuple[Key, ...]:
-    """One class for every device and engine: what stands in for a family that was never measured."""
+def single_class(family: str, engine: str, devices: int) -> tuple[Key, ...]:
+    """One class for all devices and engines, used for families without measurements."""
     return tuple((name, ALL, ALL) for name in FITTED)
 
 
 def link_latencies() -> dict[Key, float]:
-    """The median times in seconds of all-reduces of small messages in pairs and in larger groups: the engines' own kernels, those of NCCL, and of all."""
+    """Median seconds of small all-reduces by group size: for the engines' own kernels, for NCCL, and for both."""
     times: dict[Key, list[float]] = {}
     for spec in sources():
         for ceiling in spec.ceilings:
@@ -70,22 +70,22 @@ def link_latencies() -> dict[Key, float]:
 
 
 @dataclass(frozen=True)
-class Table:
-    """The parts of all rows side by side, each with the places of its classes among the parameters."""
+class FitArrays:
+    """The time parts of all rows as arrays, with the parameter index of each class."""
 
     rows: tuple[MeasuredRow, ...]
-    alike: bool = False
+    single: bool = False
 
     @cached_property
     def keys(self) -> tuple[Key, ...]:
         return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
 
     def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
-        return (all_alike if self.alike else keys_of)(row.family, row.engine, row.row.tp)
+        return (single_class if self.single else keys_of)(row.family, row.engine, row.row.tp)
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
-        """The parts, the row of each, and the places of their parameters."""
+        """The parts, the row of each, and the indices of their parameters."""
         place = {key: i for i, key in enumerate(self.keys)}
         parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
         values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent] for _, p, _ in parts])
@@ -120,9 +120,9 @@ class Table:
         return float((self.weights * np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)).sum())
 
 
-def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], alike: bool = False, start: Mapping[str, float] = START) -> dict[Key, float]:
-    """The parameters of least loss, by steps along one parameter at a time, ever smaller; the links' latencies stand."""
-    table = Table(tuple(rows), alike)
+def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], single: bool = False, start: Mapping[str, float] = START) -> dict[Key, float]:
+    """Minimise the loss by coordinate descent with decreasing steps; link latencies stay fixed."""
+    table = FitArrays(tuple(rows), single)
     point = np.log([latency[key] if key in latency else start[key[0]] for key in table.keys])
     most = np.log([MOST.get(key[0], 1e9) for key in table.keys])
     free = [i for i, key in enumerate(table.keys) if key[0] != "link_latency"]
@@ -141,8 +141,8 @@ def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], alike: bool =
     return dict(zip(table.keys, np.exp(point).tolist(), strict=True))
 
 
-def completed(values: Mapping[Key, float], general: Mapping[Key, float], keys: Sequence[Key]) -> dict[Key, float]:
-    """Values for classes of which some were never measured: the geometric mean of the same family under other engines, else all devices'."""
+def with_missing_classes(values: Mapping[Key, float], general: Mapping[Key, float], keys: Sequence[Key]) -> dict[Key, float]:
+    """Values of all classes; unmeasured ones take the geometric mean of the same family with other engines, else the general value."""
     made = {}
     for name, family, engine in keys:
         others = [value for (n, f, _), value in values.items() if (n, f) == (name, family)]
@@ -151,8 +151,8 @@ def completed(values: Mapping[Key, float], general: Mapping[Key, float], keys: S
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """A row, and its time predicted from the other sources: expected, least and most, in seconds."""
+class HeldOutPrediction:
+    """A row with its time predicted from the other sources: expected, low and high, in seconds."""
 
     row: MeasuredRow
     expected: float
@@ -170,9 +170,9 @@ class Prediction:
 
 
 def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str, float]:
-    """How far each input scatters: 1.4826 times the median deviation of the logarithm of the value that a row alone asks for, over the rows whose
-    time it makes for the most part; where they are few, that of the cost of a layer."""
-    table = Table(tuple(rows))
+    """The scatter of each input: 1.4826 times the median absolute deviation of the log of the value that each row alone implies,
+    over the rows whose time it dominates; if they are few, the scatter of the layer overhead."""
+    table = FitArrays(tuple(rows))
     times = table.times(values)
     made: dict[str, list[float]] = {name: [] for name in FITTED}
     for i, row in enumerate(rows):
@@ -196,8 +196,8 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
 ENOUGH = 10
 
 
-def ends(values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> tuple[dict[Key, float], dict[Key, float]]:
-    """The parameters at the fast end and at the slow end of their intervals."""
+def interval_ends(values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> tuple[dict[Key, float], dict[Key, float]]:
+    """The parameters at the fast and at the slow end of their intervals."""
     fast, slow = {}, {}
     for key, value in values.items():
         factor = math.exp(widening * width[key[0]])
@@ -207,15 +207,15 @@ def ends(values: Mapping[Key, float], width: Mapping[str, float], widening: floa
     return fast, slow
 
 
-def left_out(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]) -> tuple[list[Prediction], float]:
-    """Every row predicted from the sources other than its own, and the least common widening of the intervals that holds 80 % of them."""
+def leave_one_source_out(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]) -> tuple[list[HeldOutPrediction], float]:
+    """Predict every row from the other sources; also the smallest common widening of the intervals that contains 80 % of the rows."""
     fitted = []
     for name in sorted({row.source for row in rows}):
-        others, own = [row for row in rows if row.source != name], Table(tuple(row for row in rows if row.source == name))
-        general = fit(others, latency, alike=True)
+        others, own = [row for row in rows if row.source != name], FitArrays(tuple(row for row in rows if row.source == name))
+        general = fit(others, latency, single=True)
         near = {key[0]: value for key, value in general.items()}
-        values = fit(others, latency, start={**near, "mfu": START["mfu"]})  # an mfu that no row decides stays where it starts
-        fitted.append((own, completed({**values, **latency}, general, own.keys)))
+        values = fit(others, latency, start={**near, "mfu": START["mfu"]})  # an mfu that no row determines keeps its start value
+        fitted.append((own, with_missing_classes({**values, **latency}, general, own.keys)))
     for step in range(1, 101):
         widening = step / 20
         made = [prediction for own, values in fitted for prediction in _predicted(own, values, width, widening)]
@@ -224,7 +224,7 @@ def left_out(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: M
     return made, widening
 
 
-def _predicted(table: Table, values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> list[Prediction]:
-    fast, slow = ends(values, width, widening)
+def _predicted(table: FitArrays, values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> list[HeldOutPrediction]:
+    fast, slow = interval_ends(values, width, widening)
     columns = (table.times(values), table.times(fast), table.times(slow))
-    return [Prediction(row, *map(float, times)) for row, *times in zip(table.rows, *columns, strict=True)]
+    return [HeldOutPrediction(row, *map(float, times)) for row, *times in zip(table.rows, *columns, strict=True)]

@@ -1,4 +1,4 @@
-"""The table of efficiencies that symroof ships, as text: fitted to the catalogue, judged on each source left out."""
+"""The efficiency table that symroof ships: fitted to the catalogue and cross-validated."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symroof.calibrate.catalogue_fit import Key, Prediction, ends, fit, keys_of, left_out, link_latencies, widths
-from symroof.calibrate.catalogue_rows import MeasuredRow, Refused, comparable, sources
+from symroof.calibrate.catalogue_fit import HeldOutPrediction, Key, fit, interval_ends, keys_of, leave_one_source_out, link_latencies, widths
+from symroof.calibrate.catalogue_rows import MeasuredRow, RefusedRow, comparable, sources
 from symroof.specs.efficiencies import ALL, FITTED
 from symroof.theory.symbols import INPUTS
 
@@ -17,16 +17,16 @@ COMMAND = "symroof calibrate --catalogue"
 
 @dataclass(frozen=True)
 class CatalogueFit:
-    """The fit to all rows of the catalogue that can be compared, and every row predicted from the other sources."""
+    """The fit to all usable rows of the catalogue, and every row predicted from the other sources."""
 
     rows: tuple[MeasuredRow, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedRow, ...]
 
     @classmethod
     def of_catalogue(cls) -> CatalogueFit:
-        """The fit to what is shipped; it takes some ten seconds."""
+        """The fit to the built-in catalogue; takes about ten seconds."""
         made = [row for spec in sources() for row in comparable(spec)]
-        return cls(tuple(row for row in made if isinstance(row, MeasuredRow)), tuple(row for row in made if isinstance(row, Refused)))
+        return cls(tuple(row for row in made if isinstance(row, MeasuredRow)), tuple(row for row in made if isinstance(row, RefusedRow)))
 
     @cached_property
     def latency(self) -> dict[Key, float]:
@@ -39,24 +39,24 @@ class CatalogueFit:
     @cached_property
     def general(self) -> dict[Key, float]:
         """One value of each input for all devices and engines."""
-        return fit(self.rows, self.latency, alike=True)
+        return fit(self.rows, self.latency, single=True)
 
     @cached_property
     def widths(self) -> dict[str, float]:
         return widths(self.rows, self.values)
 
     @cached_property
-    def _left_out(self) -> tuple[list[Prediction], float]:
-        return left_out(self.rows, self.latency, self.widths)
+    def _left_out(self) -> tuple[list[HeldOutPrediction], float]:
+        return leave_one_source_out(self.rows, self.latency, self.widths)
 
     @property
-    def predictions(self) -> list[Prediction]:
-        """Every row predicted from the sources other than its own."""
+    def predictions(self) -> list[HeldOutPrediction]:
+        """Every row predicted from the other sources."""
         return self._left_out[0]
 
     @property
     def widening(self) -> float:
-        """By how many of its widths each input is moved, to either side, to hold 80 % of the rows of a source left out."""
+        """The factor on the scatter of each input for which the intervals contain 80 % of the held-out rows."""
         return self._left_out[1]
 
     @property
@@ -72,7 +72,7 @@ class CatalogueFit:
         return statistics.mean(p.held for p in self.predictions)
 
     def count(self, key: Key) -> tuple[int, int]:
-        """The rows and the sources behind a class."""
+        """The number of rows and of sources of a class."""
         own = [
             row for row in self.rows if key in keys_of(row.family, row.engine, row.row.tp) and (key[0] not in ("link_share", "link_latency") or row.row.tp > 1)
         ]
@@ -82,9 +82,9 @@ class CatalogueFit:
 def efficiencies(fitted: CatalogueFit) -> str:
     """The table as a spec file.
 
-    Each class stands under the families it is of; the last of an input is that of all devices, whose interval covers those of every class.
+    Each class is listed under its families; the last entry of an input is for all devices, and its interval covers those of every class.
     """
-    fast, slow = ends(fitted.values, fitted.widths, fitted.widening)
+    fast, slow = interval_ends(fitted.values, fitted.widths, fitted.widening)
     lines = [
         f"# Fitted to the measurements of the catalogue by `{COMMAND}`; not written by hand.",
         f"rows: {len(fitted.rows)}",
@@ -112,7 +112,7 @@ FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {("mfu", "server"): ("hbm"
 
 
 SERVERS = (("hbm", "compiled"),)
-"""Where compiled engines have a cost of a layer apart from those before them."""
+"""Where compiled engines have a layer overhead separate from earlier ones."""
 
 
 def _line(key: Key, value: float, reach: Sequence[float], count: tuple[int, int]) -> str:

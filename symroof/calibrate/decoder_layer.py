@@ -1,4 +1,4 @@
-"""One decoder layer in PyTorch with random weights at a model's shapes: what :mod:`symroof.calibrate.probe` times. Values mean nothing, sizes do."""
+"""One decoder layer in PyTorch with random weights at a model's shapes: timed by :mod:`symroof.calibrate.probe`. Only sizes matter, not values."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,8 +11,8 @@ class LayerShape:
 
     Attributes:
         count: layers of this kind.
-        window: keys that a token sees at most; None where it sees all.
-        gated: whether the feed-forward has a gate beside its first matrix.
+        window: maximum keys that a token attends to; None for all.
+        gated: whether the feed-forward is gated.
     """
 
     count: int
@@ -26,7 +26,7 @@ class LayerShape:
 
     @property
     def matrices(self) -> tuple[tuple[int, int], ...]:
-        """Rows and columns of the weights: query, key and value in one, out, up with its gate, down."""
+        """Shapes of the weights: fused QKV, output, up with gate, down."""
         heads = self.n_heads * self.head_dim
         return (
             (self.d_model, heads + 2 * self.n_kv_heads * self.head_dim),
@@ -40,7 +40,7 @@ class LayerShape:
         return sum(rows * columns for rows, columns in self.matrices)
 
     def cached(self, context: int) -> int:
-        """Keys that a decode step at a context reads of each request."""
+        """Keys that a decode step at a context reads per request."""
         return min(context, self.window or context)
 
 
@@ -54,24 +54,24 @@ class DecoderLayer:
         self.norms = [self.torch.ones(shape.d_model, **self.kind) for _ in range(2)]
 
     def prefill(self, hidden: Any) -> Any:
-        """``hidden`` is (requests, tokens, width): every token sees those before it, in its window."""
+        """``hidden`` is (requests, tokens, width): causal, limited to the window."""
         query, key, value = self._projected(hidden, 0)
-        return self._finished(hidden, self._attended(query, key, value, *self._seen(hidden.shape[1])))
+        return self._feed_forward(hidden, self._attention(query, key, value, *self._mask(hidden.shape[1])))
 
     def decode(self, hidden: Any, keys: Any, values: Any) -> Any:
-        """``hidden`` is (requests, 1, width), the cache (requests, heads, context, head width): its last place is written, all of it read."""
+        """``hidden`` is (requests, 1, width), the cache (requests, heads, context, head width): the last position is written, all are read."""
         last = keys.shape[2] - 1
         query, key, value = self._projected(hidden, last)
         keys[:, :, last:], values[:, :, last:] = key, value
-        return self._finished(hidden, self._attended(query, keys, values, None, False))
+        return self._feed_forward(hidden, self._attention(query, keys, values, None, False))
 
     def cache(self, requests: int, context: int) -> tuple[Any, Any]:
         """Random keys and values."""
         size = (requests, self.shape.n_kv_heads, self.shape.cached(context), self.shape.head_dim)
         return self.torch.randn(size, **self.kind), self.torch.randn(size, **self.kind)
 
-    def _seen(self, tokens: int) -> tuple[Any, bool]:
-        """A mask where a window is shorter than the prompt; else causality alone."""
+    def _mask(self, tokens: int) -> tuple[Any, bool]:
+        """The attention mask and whether plain causal attention is enough."""
         if self.shape.window is None or self.shape.window >= tokens:
             return None, True
         place = self.torch.arange(tokens, device=self.kind["device"])
@@ -83,9 +83,9 @@ class DecoderLayer:
         normed = functional.rms_norm(hidden, (shape.d_model,), self.norms[0])
         parts = (normed @ self.qkv).unflatten(-1, (-1, shape.head_dim)).transpose(1, 2).split([shape.n_heads, shape.n_kv_heads, shape.n_kv_heads], 1)
         query, key, value = parts
-        return self._turned(query, first), self._turned(key, first), value
+        return self._rotated(query, first), self._rotated(key, first), value
 
-    def _turned(self, heads: Any, first: int) -> Any:
+    def _rotated(self, heads: Any, first: int) -> Any:
         """Rotary positions."""
         half = self.shape.head_dim // 2
         places = self.torch.arange(first, first + heads.shape[2], **self.kind)
@@ -93,12 +93,12 @@ class DecoderLayer:
         left, right = heads[..., :half], heads[..., half : 2 * half]
         return self.torch.cat((left * angles.cos() - right * angles.sin(), right * angles.cos() + left * angles.sin(), heads[..., 2 * half :]), -1)
 
-    def _attended(self, query: Any, key: Any, value: Any, mask: Any, causal: bool) -> Any:
+    def _attention(self, query: Any, key: Any, value: Any, mask: Any, causal: bool) -> Any:
         attention = self.torch.nn.functional.scaled_dot_product_attention
         mixed = attention(query, key, value, attn_mask=mask, is_causal=causal, enable_gqa=self.shape.n_heads != self.shape.n_kv_heads)
         return mixed.transpose(1, 2).flatten(2) @ self.out
 
-    def _finished(self, hidden: Any, attended: Any) -> Any:
+    def _feed_forward(self, hidden: Any, attended: Any) -> Any:
         functional = self.torch.nn.functional
         hidden = hidden + attended
         wide = functional.rms_norm(hidden, (self.shape.d_model,), self.norms[1]) @ self.up

@@ -1,4 +1,4 @@
-"""Efficiencies and overheads from measured latencies: the fit, its intervals, and what the rows cannot tell."""
+"""Efficiencies and overheads fitted to measured latencies, with intervals and undetermined parameters."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from symroof.calibrate.benchmark_files import Unused, parse_report
-from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, doubts
-from symroof.calibrate.measurements import Measurement, parse_measured
-from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, Terms, chosen, terms
+from symroof.calibrate.benchmark_files import UnusedTime, parse_report
+from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, fit_warnings
+from symroof.calibrate.measurements import MeasuredLatency, parse_measured
+from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
@@ -20,44 +20,43 @@ from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
-    from symroof.calibrate.least_squares import Array
-    from symroof.calibrate.least_squares import Problem as Rows
+    from symroof.calibrate.least_squares import Array, LeastSquares
 
 LEVEL = 0.95
-"""Level of every interval: Student's t with as many degrees of freedom as rows beyond the parameters."""
+"""Level of every interval: Student's t; the degrees of freedom are rows minus parameters."""
 DEPENDENT = 1e-7
-"""A direction in which the rows move by less than this share counts as one they do not tell."""
+"""Singular values below this share of the largest count as undetermined directions."""
 
 
 def calibrate(path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[str] | None = None) -> Calibration:
-    """Fit efficiencies and overheads to the latencies in a CSV file or a benchmark's report, laid over a case.
+    """Fit efficiencies and overheads to the latencies in a CSV file or a benchmark report, which override inputs of a case.
 
     Raises:
-        InputError: everything wrong with the file; a row faster than the roof; an input the rows and the case leave out.
+        InputError: every problem of the file; a row faster than the roof; a missing input.
     """
-    names = chosen(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
+    names = fit_parameters(fit if fit is not None else DEFAULT_FIT, answers.case.theory)
     measured, unused = _read(path, names, answers.case.theory.own)
     rows = _terms(measured, answers, names, str(path))
-    notes = [f"{name} is ignored, because it is fitted" for name in names if name in answers.given] + _unfit(measured, answers)
+    notes = [f"{name} is ignored, because it is fitted" for name in names if name in answers.given] + _memory_warning(measured, answers)
     notes += [str(item) for item in unused]
     if fit is None:
-        names, rows = _without_unseen(names, rows)
+        names, rows = _drop_undetermined_link_latency(names, rows)
     return _fitted(str(path), answers, measured, rows, names, notes)
 
 
-def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations) -> tuple[list[Measurement], list[Unused]]:
-    """The measurements of a CSV file or of a benchmark's report, which is JSON, and what of a report is not used."""
+def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
+    """The measurements of a CSV file or a JSON benchmark report, and the unused times of a report."""
     text = read_text(path)
     if text.lstrip().startswith(("{", "[")):
         return parse_report(text, str(path))
     return parse_measured(text, str(path), fitted, own), []
 
 
-def _terms(measured: Sequence[Measurement], answers: BoundCase, fit: Sequence[str], file: str) -> list[Terms]:
+def _terms(measured: Sequence[MeasuredLatency], answers: BoundCase, fit: Sequence[str], file: str) -> list[TimeTerms]:
     """The terms of every row.
 
     Raises:
-        InputError: all rows that lack an input or are faster than the roof.
+        InputError: every row that lacks an input or is faster than the roof.
     """
     rows, problems = [], []
     for m in measured:
@@ -74,18 +73,16 @@ def _terms(measured: Sequence[Measurement], answers: BoundCase, fit: Sequence[st
             continue
         rows.append(made)
         if m.seconds < made.roof:
-            fault = (
-                f"impossible: above the {made.label} roof: {format_quantity(m.seconds, 's')} measured, at least {format_quantity(made.roof, 's')} at the peak"
-            )
+            fault = f"impossible: above the {made.label} roof: {format_quantity(m.seconds, 's')} measured, at least {format_quantity(made.roof, 's')} at 100 % of peak"
             hint = "check the model, device, precision, tp and cached prefix of this row, and that no time was left out"
             problems.append(Problem(file, fault, m.line, m.column, m.metric, hint, m.source))
     if problems:
-        raise InputError(list(dict.fromkeys(problems)))  # a row of two times is said once
+        raise InputError(list(dict.fromkeys(problems)))  # a row with two times reports a problem once
     return rows
 
 
-def _without_unseen(fit: Sequence[str], rows: list[Terms]) -> tuple[tuple[str, ...], list[Terms]]:
-    """Without the link latency where the rows cannot tell it from the overhead of a step: no links, or one group size."""
+def _drop_undetermined_link_latency(fit: Sequence[str], rows: list[TimeTerms]) -> tuple[tuple[str, ...], list[TimeTerms]]:
+    """Drop the link latency if the rows cannot separate it from the step overhead: no links, or one group size."""
     overheads = [name for name in fit if name in OVERHEADS]
     if "link_latency" not in overheads:
         return tuple(fit), rows
@@ -94,12 +91,12 @@ def _without_unseen(fit: Sequence[str], rows: list[Terms]) -> tuple[tuple[str, .
     if len(ratios) > 1:
         return tuple(fit), rows
     keep = [i for i in range(len(overheads)) if i != link]
-    shorter = [Terms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in rows]
+    shorter = [TimeTerms(row.arms, tuple(row.rates[i] for i in keep), row.fixed, row.label) for row in rows]
     return tuple(name for name in fit if name != "link_latency"), shorter
 
 
-def _unfit(measured: Sequence[Measurement], answers: BoundCase) -> list[str]:
-    """Rows that were measured though memory would not hold them: something about the case is wrong."""
+def _memory_warning(measured: Sequence[MeasuredLatency], answers: BoundCase) -> list[str]:
+    """LeastSquares that were measured though memory would not hold them: something about the case is wrong."""
     lines = []
     for m in measured:
         try:
@@ -114,15 +111,15 @@ def _unfit(measured: Sequence[Measurement], answers: BoundCase) -> list[str]:
 # ---------------------------------------------------------------------------------------------------------- the fit
 
 
-def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[str], answers: BoundCase) -> Rows:
+def _problem(measured: Sequence[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], answers: BoundCase) -> LeastSquares:
     import numpy as np
 
-    from symroof.calibrate.least_squares import Problem as Rows
+    from symroof.calibrate.least_squares import LeastSquares
 
     overheads = [name for name in fit if name in OVERHEADS]
     arms = [(row, float(c), float(m)) for row, made in enumerate(terms) for c, m in made.arms]
     full = [1.0 if name in fit else 1 / float(answers.case.value(name)) for name in SHARES]
-    return Rows(
+    return LeastSquares(
         measured=np.array([float(m.seconds) for m in measured]),
         row=np.array([row for row, _, _ in arms], dtype=np.intp),
         compute=np.array([c for _, c, _ in arms]),
@@ -134,34 +131,36 @@ def _problem(measured: Sequence[Measurement], terms: list[Terms], fit: Sequence[
     )
 
 
-def _fitted(file: str, answers: BoundCase, measured: list[Measurement], terms: list[Terms], fit: Sequence[str], notes: list[str]) -> Calibration:
-    from symroof.calibrate.least_squares import quantile, solve, squares, times
+def _fitted(file: str, answers: BoundCase, measured: list[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], notes: list[str]) -> Calibration:
+    from symroof.calibrate.least_squares import solve, squares, t_quantile, times
 
     rows = _problem(measured, terms, fit, answers)
     point = solve(rows)
     names = [*SHARES, *(name for name in fit if name in OVERHEADS)]
     moves = [i for i, name in enumerate(names) if name in fit]
     columns = rows.columns(point[1] / point[0])[:, moves]
-    spread, unseen, rank = _spread(columns)
+    spread, undetermined, rank = _spread(columns)
     freedom = len(measured) - rank
     deviation = math.sqrt(squares(rows, point) / freedom) if freedom > 0 else None
-    reach = quantile(LEVEL, freedom) * deviation if deviation is not None else None
+    reach = t_quantile(LEVEL, freedom) * deviation if deviation is not None else None
     parameters = []
     for k, i in enumerate(moves):
-        if unseen[k]:
+        if undetermined[k]:
             parameters.append(
-                Parameter(names[i], None, note=_why_unseen(names[i], columns[:, k], [names[j] for n, j in enumerate(moves) if unseen[n]], rows, point))
+                Parameter(
+                    names[i], None, note=_why_undetermined(names[i], columns[:, k], [names[j] for n, j in enumerate(moves) if undetermined[n]], rows, point)
+                )
             )
         else:
             parameters.append(_parameter(names[i], float(point[i]), None if reach is None else reach * float(spread[k])))
     fitted = times(rows, point)
-    residuals = tuple(Residual(m, float(t), _bound(made, point)) for m, t, made in zip(measured, fitted, terms, strict=True))
-    warnings = (*notes, *doubts(parameters, residuals, freedom))
+    residuals = tuple(Residual(m, float(t), _limiting_resource(made, point)) for m, t, made in zip(measured, fitted, terms, strict=True))
+    warnings = (*notes, *fit_warnings(parameters, residuals, freedom))
     return Calibration(tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file)
 
 
 def _spread(columns: Array) -> tuple[Array, list[bool], int]:
-    """How far each parameter moves for one unit of residual, which ones the rows do not determine, and how many directions they tell."""
+    """The change of each parameter per unit of residual, which ones are undetermined, and the rank."""
     import numpy as np
 
     size = np.linalg.norm(columns, axis=0)
@@ -170,30 +169,30 @@ def _spread(columns: Array) -> tuple[Array, list[bool], int]:
     values = np.concatenate((values, np.zeros(len(directions) - len(values))))
     lost = values <= DEPENDENT * max(values.max(initial=0), DEPENDENT)
     inverse = np.where(lost, 0, 1 / np.where(lost, 1, values))
-    unseen = (np.abs(directions[lost]) > math.sqrt(DEPENDENT)).any(axis=0) | (size == 0)
-    return np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe, list(unseen), int((~lost).sum())
+    undetermined = (np.abs(directions[lost]) > math.sqrt(DEPENDENT)).any(axis=0) | (size == 0)
+    return np.sqrt(((directions * inverse[:, None]) ** 2).sum(axis=0)) / safe, list(undetermined), int((~lost).sum())
 
 
 def _parameter(name: str, value: float, reach: float | None) -> Parameter:
-    """A parameter with its interval; a share is 1 over what was fitted, and its interval that of its own slope."""
+    """A parameter with its interval; a share is the reciprocal of the fitted value, its interval linearised."""
     if name in SHARES:
         value, reach = 1 / value, None if reach is None else reach / value**2
     most = 1.0 if name in SHARES else math.inf
     at_limit = (name in SHARES and value >= 1) or (name not in SHARES and value <= 0)
-    note = "at its limit: the rows ask for more than there is" if at_limit else ""
+    note = "at its limit: the rows imply more than is possible" if at_limit else ""
     if reach is None:
         return Parameter(name, value, note=note)
     made = Parameter(name, value, max(value - reach, 0.0), min(value + reach, most), note)
-    return replace(made, note="not known: its interval is every share, 0 to 1") if made.unknown else made
+    return replace(made, note="not known: its interval is 0 to 1") if made.any_share else made
 
 
 NO_ROW = {"mfu": "no row is limited by compute", "mbu": "no row is limited by memory", "link_latency": "no row crosses a link"}
 
 
-def _why_unseen(name: str, column: Array, others: list[str], rows: Rows, point: Array) -> str:
-    """Why the rows do not determine a parameter, with the bound they do give."""
+def _why_undetermined(name: str, column: Array, others: list[str], rows: LeastSquares, point: Array) -> str:
+    """Why the rows do not determine a parameter, and the bound they give."""
     if column.any():
-        return f"these rows cannot tell it from {' and '.join(other for other in others if other != name)}"
+        return f"these rows cannot separate it from {' and '.join(other for other in others if other != name)}"
     why = NO_ROW.get(name, "no row depends on it")
     if name not in SHARES or any(other in others for other in SHARES if other != name):
         return why
@@ -202,8 +201,8 @@ def _why_unseen(name: str, column: Array, others: list[str], rows: Rows, point: 
     return f"{why}; it is at least {least:.2g}" if 0 < least < 1 else why
 
 
-def _bound(made: Terms, point: Array) -> str:
-    """What limits a row in the fit: the arm that most of its roofline time is on."""
+def _limiting_resource(made: TimeTerms, point: Array) -> str:
+    """The resource that most of a row's fitted roofline time is spent on."""
     compute = sum(float(c) * point[0] for c, m in made.arms if float(c) * point[0] >= float(m) * point[1])
     memory = sum(float(m) * point[1] for c, m in made.arms if float(c) * point[0] < float(m) * point[1])
     return "compute" if compute >= memory else "memory"

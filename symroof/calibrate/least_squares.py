@@ -1,10 +1,9 @@
-"""Least squares in relative residuals for times that are sums of maxima: exact, by going through every regime.
+"""Least squares in relative residuals for times that are sums of maxima: exact, by enumerating all regimes.
 
 A time is ``sum(max(compute*x, memory*y)) + rates @ z + fixed`` with ``x = 1/mfu``, ``y = 1/mbu`` and overheads ``z``. Which
-arm of a maximum binds depends on ``y/x`` alone, so the ratios ``compute/memory`` of all maxima cut the axis of ``y/x`` into
-regimes, and within a regime the problem is linear. The best point lies inside a regime, or on the cut between two; both
-are solved for every set of bounds that may hold, and the best of all is the best there is: nothing is iterated, nothing
-depends on where one starts.
+arm of a maximum binds depends only on ``y/x``: the ratios ``compute/memory`` of all maxima cut the axis of ``y/x`` into regimes, in
+each of which the problem is linear. The optimum lies inside a regime or on a cut. Both are solved for every set of active
+bounds, and the best candidate is the global minimum, without iteration or a start value.
 """
 
 import itertools
@@ -20,22 +19,22 @@ from symroof.solver.bracket import bisect
 Array = NDArray[np.float64]
 
 SLACK = 1e-9
-"""How far a solution may lie outside a bound or a regime by rounding, relative to its size."""
+"""Relative rounding tolerance at bounds and regime limits."""
 SINGULAR = 1e-12
-"""Eigenvalues of a Gram matrix below this share of the largest count as none."""
+"""Eigenvalues of a Gram matrix below this share of the largest count as zero."""
 
 
 @dataclass(frozen=True)
-class Problem:
+class LeastSquares:
     """Rows to fit.
 
     Attributes:
-        measured: the times, one a row (rows).
+        measured: the measured times (rows).
         row, compute, memory: the row of each maximum and its two arms at full efficiency (maxima).
-        rates: how each overhead enters each row (rows, overheads).
-        fixed: what no parameter moves (rows).
+        rates: coefficient of each overhead in each row (rows, overheads).
+        fixed: time independent of all parameters (rows).
         least: lower bounds of x, y and every z.
-        held: which of x, y and z stay at that bound.
+        held: which of x, y and z are fixed at that bound.
     """
 
     measured: Array
@@ -48,7 +47,7 @@ class Problem:
     held: NDArray[np.bool_]
 
     def columns(self, ratio: float) -> Array:
-        """The linear problem of the regime that y/x lies in: one column a parameter, over the measured times."""
+        """The linear problem of the regime of y/x: one column per parameter, relative to the measured times."""
         computes = self.compute > ratio * self.memory
         columns = np.zeros((len(self.measured), len(self.least)))
         np.add.at(columns[:, 0], self.row[computes], self.compute[computes])
@@ -61,7 +60,7 @@ class Problem:
         return 1 - self.fixed / self.measured
 
 
-def solve(problem: Problem) -> Array:
+def solve(problem: LeastSquares) -> Array:
     """The parameters x, y, z with the least sum of squared relative residuals; the global minimum."""
     with np.errstate(divide="ignore"):
         cuts = np.unique(problem.compute / problem.memory)
@@ -70,11 +69,11 @@ def solve(problem: Problem) -> Array:
     gram, reach = _gram(problem, cuts)
     candidates = [*_inside(problem, gram, reach, ends), *_on_cuts(problem, gram, reach, cuts)]
     best = min(candidates, key=lambda candidate: candidate[0])[1]
-    return _polished(problem, best)
+    return _refined(problem, best)
 
 
-def _gram(problem: Problem, cuts: Array) -> tuple[Array, Array]:
-    """Normal equations of every regime, scaled so that columns are of one size."""
+def _gram(problem: LeastSquares, cuts: Array) -> tuple[Array, Array]:
+    """Normal equations of every regime."""
     inner = np.concatenate((cuts[:1] / 2, np.sqrt(cuts[:-1] * cuts[1:]), cuts[-1:] * 2)) if len(cuts) else np.ones(1)
     gram = np.empty((len(inner), len(problem.least), len(problem.least)))
     reach = np.empty((len(inner), len(problem.least)))
@@ -87,13 +86,13 @@ def _gram(problem: Problem, cuts: Array) -> tuple[Array, Array]:
 Candidate = tuple[float, Array]
 
 
-def _inside(problem: Problem, gram: Array, reach: Array, ends: Array) -> list[Candidate]:
-    """The best points within regimes, one for each set of parameters that stand at their bounds."""
+def _inside(problem: LeastSquares, gram: Array, reach: Array, ends: Array) -> list[Candidate]:
+    """The best points inside regimes, one per set of parameters at their bounds."""
     low, high = ends[:-1], ends[1:]
     return _bounded(gram, reach, np.broadcast_to(problem.least, reach.shape), problem.held, lambda x: _between(x, low, high), problem.goal)
 
 
-def _on_cuts(problem: Problem, gram: Array, reach: Array, cuts: Array) -> list[Candidate]:
+def _on_cuts(problem: LeastSquares, gram: Array, reach: Array, cuts: Array) -> list[Candidate]:
     """The best points where y = cut*x: one parameter less."""
     held, least = problem.held, problem.least
     if not len(cuts) or (held[0] and held[1]):
@@ -122,7 +121,7 @@ def _between(points: Array, low: Array, high: Array) -> NDArray[np.bool_]:
 def _bounded(
     gram: Array, reach: Array, least: Array, held: NDArray[np.bool_], allowed: Callable[[Array], NDArray[np.bool_]], goal: Array, back: Array | None = None
 ) -> list[Candidate]:
-    """Least squares for every choice of parameters at their lower bounds; the best allowed point of each choice."""
+    """The best allowed least-squares point for every set of parameters at their lower bounds."""
     candidates: list[Candidate] = []
     size = np.sqrt(np.maximum(gram.diagonal(axis1=1, axis2=2).max(axis=0), 1e-300))
     for free in itertools.product(*((False,) if stays else (True, False) for stays in held)):
@@ -141,8 +140,8 @@ def _bounded(
     return candidates
 
 
-def _polished(problem: Problem, point: Array) -> Array:
-    """The chosen point again from the rows themselves: normal equations cost half of the digits."""
+def _refined(problem: LeastSquares, point: Array) -> Array:
+    """Solve the chosen point again from the rows: normal equations lose half of the digits."""
     ratio = point[1] / point[0]
     moves = ~problem.held & (point > problem.least * (1 + SLACK))
     columns = problem.columns(ratio)
@@ -156,22 +155,22 @@ def _polished(problem: Problem, point: Array) -> Array:
     return better if same and squares(problem, better) <= squares(problem, point) else point
 
 
-def times(problem: Problem, point: Array) -> Array:
-    """The times of the rows at some parameters."""
+def times(problem: LeastSquares, point: Array) -> Array:
+    """The modelled times of the rows."""
     result = problem.fixed + problem.rates @ point[2:]
     np.add.at(result, problem.row, np.maximum(problem.compute * point[0], problem.memory * point[1]))
     return result
 
 
-def squares(problem: Problem, point: Array) -> float:
+def squares(problem: LeastSquares, point: Array) -> float:
     """The sum of squared relative residuals."""
     return float(np.sum((times(problem, point) / problem.measured - 1) ** 2))
 
 
-def within(t: float, freedom: int) -> float:
-    """The chance that a t variable lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
+def t_probability(t: float, freedom: int) -> float:
+    """The probability that Student's t lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
 
-    >>> round(within(1.0, 1), 6), round(within(2.0, 2), 6)
+    >>> round(t_probability(1.0, 1), 6), round(t_probability(2.0, 2), 6)
     (0.5, 0.816497)
     """
     angle = math.atan(t / math.sqrt(freedom))
@@ -184,13 +183,13 @@ def within(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * total) if freedom % 2 else sine * total
 
 
-def quantile(level: float, freedom: int) -> float:
-    """The t that a t variable stays within with a chance of ``level``.
+def t_quantile(level: float, freedom: int) -> float:
+    """The two-sided quantile of Student's t.
 
-    >>> round(quantile(0.95, 10), 3)
+    >>> round(t_quantile(0.95, 10), 3)
     2.228
     """
     low, high = 0.0, 1.0
-    while within(high, freedom) < level:
+    while t_probability(high, freedom) < level:
         high *= 2
-    return bisect(lambda t: within(t, freedom) >= level, low, high, 80)[1]
+    return bisect(lambda t: t_probability(t, freedom) >= level, low, high, 80)[1]

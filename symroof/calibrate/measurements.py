@@ -1,11 +1,11 @@
-"""A CSV file of measured latencies, read strictly: every fault with its line and column, nothing guessed, nothing unbounded."""
+"""Strict reader of CSV files with measured latencies: every problem is reported with line and column."""
 
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from symroof.errors import InputError, Problem, Word, nearest, split_hint
+from symroof.errors import InputError, LocatedText, Problem, nearest, split_hint
 from symroof.formula.tree import Num
 from symroof.specs.fields import Faults
 from symroof.specs.input_values import setting
@@ -14,8 +14,8 @@ from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import UNITS
 
 METRICS = {"ttft": "prefill", "itl": "decode"}
-"""A measured latency, and the step whose time it is."""
-MOST_ROWS, MOST_COLUMNS, LONGEST_LINE = 1_000, 64, 4_096
+"""Measured latency -> the step that takes this time."""
+MAX_ROWS, MAX_COLUMNS, MAX_LINE_LENGTH = 1_000, 64, 4_096
 
 CELL = re.compile(r'[ \t]*(?:"(?P<quoted>(?:[^"]|"")*)"|(?P<plain>[^,"]*?))[ \t]*(?P<end>,|$)')
 HEADING = re.compile(r"(?P<name>[A-Za-z]\w*)\s*(?:[\[(]\s*(?P<unit>[^\[\]()]+?)\s*[\])])?")
@@ -23,22 +23,22 @@ BARE = re.compile(r"[-+\d.,_]+(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Heading:
-    """A column: the symbol it holds, and the unit of its bare numbers."""
+class Column:
+    """A column: its symbol, and the unit of numbers without one."""
 
     name: str
     unit: str = ""
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """One latency that was measured.
+class MeasuredLatency:
+    """A measured latency.
 
     Attributes:
         metric: ``ttft`` or ``itl``.
         seconds: what was measured.
         inputs: the inputs of its row by name, in base units.
-        line, column: where it stands in the file.
+        line, column: its position in the file.
         source: the line as written.
     """
 
@@ -50,12 +50,12 @@ class Measurement:
     source: str = ""
 
 
-def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[Measurement]:
+def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[MeasuredLatency]:
     r"""The measurements of a CSV text, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
 
-    The first line names the columns: inputs, and ``ttft``, ``itl`` or both, each with a unit for its bare numbers where
-    one is written (``ttft_ms``, ``itl [ms]``); without one a latency is in seconds. Empty lines and lines that begin with
-    ``#`` are passed over. A latency may be left empty, an input may not.
+    The first line names the columns: inputs, and ``ttft``, ``itl`` or both, optionally with a unit for numbers without one
+    (``ttft_ms``, ``itl [ms]``); the default of a latency is seconds. Empty lines and lines that start with ``#`` are
+    skipped. A latency may be empty, an input may not.
 
     >>> [(m.metric, m.seconds, dict(m.inputs)) for m in parse_measured("batch,itl_ms\n8,12.5\n")]
     [('itl', Fraction(1, 80), {'batch': Fraction(8, 1)})]
@@ -63,11 +63,11 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")]
     if len(lines) < 2:
         raise InputError(Problem(file, "is empty" if not lines else "has a heading and no rows", 1, 1, hint="columns such as prompt,batch,ttft_ms,itl_ms"))
-    if len(lines) - 1 > MOST_ROWS:
-        raise InputError(Problem(file, f"has {len(lines) - 1:,} rows; at most {MOST_ROWS:,} are read", lines[MOST_ROWS + 1][0], 1))
+    if len(lines) - 1 > MAX_ROWS:
+        raise InputError(Problem(file, f"has {len(lines) - 1:,} rows; at most {MAX_ROWS:,} are read", lines[MAX_ROWS + 1][0], 1))
     problems: list[Problem] = []
     headings = _headings(file, *lines[0], fitted, own)
-    measured: list[Measurement] = []
+    measured: list[MeasuredLatency] = []
     for number, line in lines[1:]:
         try:
             measured += _row(file, number, line, headings, own)
@@ -78,45 +78,43 @@ def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = ()
     return measured
 
 
-def _cells(file: str, number: int, line: str) -> list[Word]:
-    """The fields of a line, quotes taken off."""
-    if len(line) > LONGEST_LINE:
-        raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
-    cells: list[Word] = []
+def _cells(file: str, number: int, line: str) -> list[LocatedText]:
+    """The fields of a line without quotes."""
+    if len(line) > MAX_LINE_LENGTH:
+        raise InputError(Problem(file, f"the line is longer than {MAX_LINE_LENGTH:,} characters", number, 1))
+    cells: list[LocatedText] = []
     at = 0
     while True:
         match = CELL.match(line, at)
         if match is None:
-            raise InputError(
-                Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="a quote stands at both ends of a value")
-            )
+            raise InputError(Problem(file, "cannot be read as comma-separated values", number, at + 1, source=line, hint="quote a value at both ends"))
         kind = "plain" if match["quoted"] is None else "quoted"
-        cells.append(Word(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
+        cells.append(LocatedText(match[kind].replace('""', '"').strip(), match.start(kind) + 1))
         if match["end"] == "":
             return cells
         at = match.end()
 
 
-def _headings(file: str, number: int, line: str, fitted: Collection[str], own: Declarations) -> list[Heading]:
+def _headings(file: str, number: int, line: str, fitted: Collection[str], own: Declarations) -> list[Column]:
     """The columns.
 
     Raises:
-        InputError: an unknown column, one that is there twice, too many, no latency among them.
+        InputError: an unknown column, a duplicate, too many columns, or no latency.
     """
     cells = _cells(file, number, line)
     problems: list[Problem] = []
-    headings: list[Heading] = []
-    for cell in cells[: MOST_COLUMNS + 1]:
+    headings: list[Column] = []
+    for cell in cells[: MAX_COLUMNS + 1]:
         try:
             heading = _heading(cell.text, fitted, own)
             if heading.name in (other.name for other in headings):
-                raise ValueError(f"{heading.name} is there twice")
+                raise ValueError(f"{heading.name} is given twice")
             headings.append(heading)
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
             problems.append(Problem(file, message, number, cell.column, cell.text[:40], hint, line))
-    if len(cells) > MOST_COLUMNS:
-        problems = [Problem(file, f"has {len(cells)} columns; at most {MOST_COLUMNS} are read", number, 1, hint="are they comma-separated?", source=line)]
+    if len(cells) > MAX_COLUMNS:
+        problems = [Problem(file, f"has {len(cells)} columns; at most {MAX_COLUMNS} are read", number, 1, hint="are they comma-separated?", source=line)]
     elif not problems and not any(heading.name in METRICS for heading in headings):
         problems = [Problem(file, "has no column of a latency", number, 1, hint="ttft_ms, itl_ms or both; columns are comma-separated", source=line)]
     if problems:
@@ -124,7 +122,7 @@ def _headings(file: str, number: int, line: str, fitted: Collection[str], own: D
     return headings
 
 
-def _heading(text: str, fitted: Collection[str], own: Declarations) -> Heading:
+def _heading(text: str, fitted: Collection[str], own: Declarations) -> Column:
     """A column's name and unit: ``itl [ms]``, ``itl_ms``, ``prompt``."""
     match = HEADING.fullmatch(text)
     if match is None:
@@ -139,16 +137,16 @@ def _heading(text: str, fitted: Collection[str], own: Declarations) -> Heading:
     if name in fitted:
         raise ValueError("is fitted here, so it cannot be a column; leave it out, or choose the parameters with --fit")
     if unit:
-        setting(name, f"1 {unit}", formulas=False, own=own)  # of the right dimension, or an error that says which one is needed
-    return Heading(name, unit or ("s" if name in METRICS else ""))
+        setting(name, f"1 {unit}", formulas=False, own=own)  # raises an error if the unit has the wrong dimension
+    return Column(name, unit or ("s" if name in METRICS else ""))
 
 
 BENCHMARK_WORDS = {"ttft": "ttft", "first token": "ttft", "itl": "itl", "inter-token": "itl", "tpot": "itl", "output token": "itl"}
-"""How reports of benchmarks speak of a latency, and its name here; the mean over a response is a step at the context in its middle."""
+"""Latency names in benchmark reports -> their names here. The mean over a response is a step at its middle context."""
 
 
 def _column_hint(text: str) -> str:
-    """How to name a column whose heading is a phrase: after the latency that it speaks of, else in general.
+    """A hint how to name a column whose heading is a phrase.
 
     >>> _column_hint("Median TTFT (ms)")
     'is it ttft? write ttft_ms'
@@ -162,7 +160,7 @@ def _known(name: str, own: Declarations) -> bool:
     return own.input(canonical(name)) is not None or name in METRICS or name == "context"
 
 
-def _row(file: str, number: int, line: str, headings: list[Heading], own: Declarations) -> list[Measurement]:
+def _row(file: str, number: int, line: str, headings: list[Column], own: Declarations) -> list[MeasuredLatency]:
     """The latencies of a row."""
     cells = _cells(file, number, line)
     if len(cells) != len(headings):
@@ -182,11 +180,11 @@ def _row(file: str, number: int, line: str, headings: list[Heading], own: Declar
         raise InputError(problems)
     inputs = {name: value for name, value in values.items() if name not in METRICS}
     places = {heading.name: cell.column for heading, cell in zip(headings, cells, strict=True)}
-    return [Measurement(name, values[name], inputs, number, places[name], line) for name in METRICS if name in values]
+    return [MeasuredLatency(name, values[name], inputs, number, places[name], line) for name in METRICS if name in values]
 
 
-def _value(heading: Heading, text: str, own: Declarations) -> Fraction:
-    """A number in the column's unit, or with one of its own."""
+def _value(heading: Column, text: str, own: Declarations) -> Fraction:
+    """A number in the column's unit, or with its own."""
     if not text:
         raise ValueError("is empty")
     number = setting(heading.name, f"{text} {heading.unit}" if heading.unit and BARE.fullmatch(text) else text, formulas=False, own=own)

@@ -1,7 +1,7 @@
-"""Measure the machine at hand at a model's shapes: a decoder layer's prefill and decode, the head, and the ceilings of products and copies.
+"""Measure this machine at a model's shapes: prefill and decode of a decoder layer, the head, and the ceilings of products and copies.
 
-Layers are timed with random weights, one after another over more of them than caches hold; a model's time is that of its layers and its head. What comes
-out is a CSV that ``symroof calibrate`` reads.
+Layers have random weights and are timed over more of them than caches hold; a model's time is the sum of its layers and its head. The
+result is a CSV file for ``symroof calibrate``.
 """
 
 import os
@@ -21,13 +21,13 @@ from symroof.specs.model import ModelSpec
 PROMPTS, BATCHES, CONTEXTS = (512, 2048, 8192), (1, 8, 32), (1024, 8192)
 PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 BEYOND_CACHES = 256 * 2**20
-"""Bytes of weights that a round reads, so that no cache holds them from one round to the next; fewer where a model has fewer."""
+"""Bytes of weights per round, so that no cache keeps them between rounds; fewer if the model has fewer."""
 LONGEST, FEWEST, MOST = 2.0, 3, 30
-"""Seconds for one row, and rounds of it."""
+"""Seconds per row, and the fewest and most rounds."""
 
 
 @dataclass(frozen=True)
-class Row:
+class ProbedLatency:
     """One measured latency of the whole model: of a prefill of ``prompt`` tokens, or of a decode step of ``batch`` requests at ``context``."""
 
     metric: str
@@ -46,20 +46,20 @@ class Probed:
     """What was measured.
 
     Attributes:
-        device: the machine, in its own words.
-        ceilings: FLOP/s of a large product, bytes a second of a copy, each with what it was.
+        device: name of the device.
+        ceilings: FLOP/s of a large product and bytes/s of a copy, each with a description.
         skipped: rows that were not measured, and why.
     """
 
     model: str
     device: str
     precision: str
-    rows: tuple[Row, ...]
+    rows: tuple[ProbedLatency, ...]
     ceilings: tuple[tuple[str, float, str], ...]
     skipped: tuple[str, ...] = ()
 
     def csv(self) -> str:
-        """The rows as ``symroof calibrate`` reads them; what they are of stands in comments."""
+        """The rows as CSV for ``symroof calibrate``, with the conditions in comments."""
         lines = [
             f"# symroof probe: {self.model} in {self.precision} on {self.device}, eager PyTorch, random weights, layers and head one after another",
             *(f"# {what}: {value:.4g} {unit}" for what, value, unit in self.ceilings),
@@ -69,10 +69,10 @@ class Probed:
 
 
 def shapes(model: ModelSpec) -> tuple[LayerShape, ...]:
-    """The kinds of layer of a model, each with its widths.
+    """The shapes of a model's layer kinds.
 
     Raises:
-        InputError: no layers, or a layer that is no grouped attention with a dense feed-forward.
+        InputError: no layers, or a layer other than grouped attention with a dense feed-forward.
 
     >>> from symroof.specs.model_files import read_model
     >>> shapes(read_model("llama-3-8b")[0])[0].parameters
@@ -102,11 +102,11 @@ def probe(
     """Measure this machine at the shapes of a model.
 
     Args:
-        device: ``cuda``, ``mps`` or ``cpu``; by default the first of them that there is.
+        device: ``cuda``, ``mps`` or ``cpu``; by default the first available.
         prompts: lengths of prompts, one request each; batches, contexts: decode steps at each pair.
 
     Raises:
-        InputError: no PyTorch (extra ``probe``), a model or precision that is not measured, no such device.
+        InputError: no PyTorch (extra ``probe``), an unsupported model or precision, an unknown device.
     """
     kinds = shapes(model)
     if precision not in PRECISIONS:
@@ -114,7 +114,7 @@ def probe(
     require("probe", "torch")
     bench = Bench(_device(device), PRECISIONS[precision])
     longest = model.max_context or max((*prompts, *contexts))
-    rows: list[Row] = []
+    rows: list[ProbedLatency] = []
     skipped: list[str] = []
     with bench.torch.inference_mode():
         head = bench.random(kinds[0].d_model, model.vocab_size or 0)
@@ -125,7 +125,7 @@ def probe(
                 continue
             layers = sum(kind.count * bench.layer(kind, metric, batch, context) for kind in kinds)
             logits = bench.timed([partial(bench.torch.matmul, bench.random(batch, kinds[0].d_model), head)])
-            rows.append(Row(metric, prompt, batch, context, layers + logits))
+            rows.append(ProbedLatency(metric, prompt, batch, context, layers + logits))
         ceilings = tuple(bench.ceilings(kinds[0]))
     return Probed(model.name, bench.name, precision, tuple(rows), ceilings, tuple(skipped))
 
@@ -156,17 +156,17 @@ class Bench:
         return self.torch.randn(size, device=self.device, dtype=getattr(self.torch, self.precision))
 
     def room(self) -> float:
-        """Bytes that a row may take."""
+        """Bytes available for a row."""
         if self.device == "cuda":
             return 0.8 * float(self.torch.cuda.mem_get_info()[0])
         return 0.4 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
     def rounds(self, kind: LayerShape) -> int:
-        """Layers of a kind that stand side by side: as many as outgrow the caches, and no more than the model has."""
+        """Layers of a kind to allocate: enough to exceed the caches, at most as many as the model has."""
         return min(kind.count, -(-BEYOND_CACHES // (kind.parameters * self.width)))
 
     def size(self, kinds: Sequence[LayerShape], metric: str, batch: int, context: int) -> float:
-        """Bytes of a row: weights, the cache of each layer, and activations of a prefill with room for scores."""
+        """Bytes of a row: weights, KV cache, and activations including attention scores."""
         tokens = context if metric == "ttft" else batch
         caches: dict[LayerShape, int] = {k: 2 * batch * k.cached(context) * k.n_kv_heads * k.head_dim if metric == "itl" else 0 for k in kinds}
         return self.width * max(self.rounds(k) * (k.parameters + caches[k]) + tokens * (8 * k.d_model + 3 * k.d_ff) for k in kinds)
@@ -181,7 +181,7 @@ class Bench:
         return self.timed([partial(layer.decode, hidden, *layer.cache(batch, context)) for layer in layers])
 
     def timed(self, steps: Sequence[Callable[[], Any]]) -> float:
-        """Seconds of one step: the median of rounds over all of them, after one to warm up."""
+        """Seconds of one step: the median of rounds over all steps, after a warm-up round."""
         self._round(steps)
         times: list[float] = []
         while len(times) < FEWEST or (sum(times) < LONGEST and len(times) < MOST):
@@ -203,7 +203,7 @@ class Bench:
             getattr(self.torch, self.device).synchronize()
 
     def ceilings(self, kind: LayerShape) -> Iterator[tuple[str, float, str]]:
-        """The best that this device does: a product of many rows at the model's widths, a copy beyond its caches."""
+        """The ceilings of the device: a large product at the model's widths, a copy larger than its caches."""
         rows = 4096 if self.device != "cpu" else 512
         (inner, columns) = kind.matrices[2]
         left, right = self.random(rows, inner), self.random(inner, columns)

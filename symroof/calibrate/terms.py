@@ -1,10 +1,10 @@
-"""What a measured time is made of, from the theory: arms of maxima at full efficiency, and how each overhead enters."""
+"""The terms of a measured time: arms of maxima at full efficiency, and the coefficient of each overhead."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.calibrate.measurements import METRICS, Measurement
+from symroof.calibrate.measurements import METRICS, MeasuredLatency
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.tree import Call, Name, Tree
 from symroof.solver.rational import terms_of
@@ -14,22 +14,22 @@ from symroof.theory.theory import Theory
 
 SHARES = ("mfu", "mbu")
 OVERHEADS = ("step_overhead", "layer_overhead", "link_latency", "prefill_overhead", "queue_time")
-"""What can be fitted beside the shares: each enters a time in proportion."""
+"""Overheads that can be fitted; each enters a time linearly."""
 DEFAULT_FIT = ("mfu", "mbu", "step_overhead", "link_latency")
 
 NOT_LINEAR = {"launches": "hidden"}
-"""Counting choices under which an overhead is an arm of a maximum of its own; no fit is offered there."""
+"""Counting choices under which an overhead is an arm of a maximum, which the fit does not support."""
 
 
 @dataclass(frozen=True)
-class Terms:
+class TimeTerms:
     """A time as ``sum(max(compute/mfu, memory/mbu)) + sum(rate*overhead) + fixed``, everything at full efficiency.
 
     Attributes:
-        arms: pairs of a compute and a memory time; one of a pair is 0 where the roofline adds instead of overlapping.
-        rates: seconds for one second of each fitted overhead.
-        fixed: what none of the fitted parameters moves: bytes over links, overheads that are held.
-        label: what binds at the peak.
+        arms: pairs of a compute and a memory time; one is 0 if the roofline adds them instead of overlapping.
+        rates: seconds per second of each fitted overhead.
+        fixed: time independent of the fitted parameters: link transfers, fixed overheads.
+        label: the bound at 100 % of peak.
     """
 
     arms: tuple[tuple[Fraction, Fraction], ...]
@@ -39,12 +39,12 @@ class Terms:
 
     @property
     def roof(self) -> Fraction:
-        """The least time the theory allows: both shares 1, every fitted overhead 0."""
+        """The lower bound: both shares 1, every fitted overhead 0."""
         return sum((max(pair) for pair in self.arms), self.fixed)
 
 
-def chosen(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
-    """The parameters to fit, in their own order.
+def fit_parameters(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
+    """The parameters to fit, in canonical order.
 
     Raises:
         InputError: one that cannot be fitted, or a counting choice that the fit does not support.
@@ -63,11 +63,11 @@ def chosen(fit: Sequence[str], theory: Theory) -> tuple[str, ...]:
     return tuple(name for name in known if name in fit)
 
 
-def terms(case: Case, measured: Measurement, fit: Sequence[str]) -> Terms:
-    """The terms of a measurement's time under a theory with values.
+def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerms:
+    """The terms of a measurement's time.
 
     Raises:
-        InputError: a part of the time has a number, so there is nothing left to fit.
+        InputError: a part of the time is given, so there is nothing to fit.
         NoValue: an input is missing.
     """
     step, metric = METRICS[measured.metric], measured.metric
@@ -78,11 +78,11 @@ def terms(case: Case, measured: Measurement, fit: Sequence[str]) -> Terms:
     total, roofline = full.value(metric), full.value(f"{step}_roofline_time")
     rates = tuple(full.changed({name: one}).value(metric) - total for name in overheads)
     arms = tuple(_arms(full, term) for term in terms_of(full.formula(f"{step}_roofline_time")))
-    return Terms(arms, rates, total - roofline, full.value(f"{step}_bound"))
+    return TimeTerms(arms, rates, total - roofline, full.value(f"{step}_bound"))
 
 
 def _check_free(case: Case, step: str, metric: str) -> None:
-    """A time with a number of its own has no roof to compare with."""
+    """Reject a time, or a part of it, that is given as a number."""
     parts = (metric, "prefill_time", *(f"{step}_{part}" for part in ("roofline_time", "compute_time", "memory_time", "link_time")))
     fixed = [name for name in parts if name in case.given]
     if fixed:
@@ -92,7 +92,7 @@ def _check_free(case: Case, step: str, metric: str) -> None:
 
 
 def _arms(case: Case, term: Tree) -> tuple[Fraction, Fraction]:
-    """The compute and memory time of one term of a roofline: both arms of a maximum, or a time that stands alone."""
+    """The compute and memory time of one roofline term: both arms of a maximum, or a single time."""
     sides = term.args if isinstance(term, Call) else (term,)
     times = {"compute": Fraction(0), "memory": Fraction(0)}
     for side in sides:
@@ -103,6 +103,6 @@ def _arms(case: Case, term: Tree) -> tuple[Fraction, Fraction]:
     return times["compute"], times["memory"]
 
 
-def unit(name: str) -> str:
+def unit_of(name: str) -> str:
     """The unit of a parameter."""
     return INPUTS[name].unit if name in INPUTS else "s"

@@ -218,7 +218,7 @@ class Report:
         return {"schema": "symroof/check/1", "claims": [claim.as_json() for claim in self.claims], "summary": self.summary, **errors}
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.html_table import html_table
+        from symroof.drawing.table_formats import html_table
 
         rows = ([f"{c.file}:{c.line}" if c.line else c.id, c.claimed, c.verdict, c.derived, c.reason] for c in self.claims)
         return html_table(["claim", "claimed", "verdict", "derived", "reason"], rows, repr(self))

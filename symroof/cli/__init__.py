@@ -1,21 +1,21 @@
-"""The command line: read arguments, call a room, print."""
+"""The command line: parses arguments, calls the library, prints."""
 
 
 def run() -> None:
-    """The entry point: exit codes and errors in one place; everything else is imported inside it, where Ctrl-C is heeded.
+    """The entry point. Everything else is imported inside it, where Ctrl-C is handled.
 
-    0 done, 1 a finding, 2 bad usage or bad input, 101 a bug in symroof, 130 interrupted.
+    Exit codes: 0 success, 1 a finding, 2 bad usage or bad input, 101 a bug in symroof, 130 interrupted.
     """
     import os
     import signal
 
     try:
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-            signal.signal(signal.SIGINT, signal.default_int_handler)  # symroof/__init__ had one of its own
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # replaces the handler of symroof/__init__
         code = _run()
     except KeyboardInterrupt:
         code = 130  # main.INTERRUPTED, which may not be imported yet
-    os._exit(code)  # everything is written and closed; taking the object graph apart would only cost time
+    os._exit(code)  # all output is flushed; tearing down the object graph only costs time
 
 
 def _run() -> int:
@@ -23,14 +23,14 @@ def _run() -> int:
     import os
     import sys
 
-    gc.disable()  # a short process: collecting costs more than it frees
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # looking for plugins reads the record of every package installed
+    gc.disable()  # a short process: collection costs more than it frees
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # plugin discovery reads the metadata of every installed package
     _open_streams()
     try:
         from symroof.cli.main import main
 
         code = main(sys.argv[1:])
-    except BrokenPipeError:  # the reader is gone before the error is written
+    except BrokenPipeError:  # the reader closed the pipe before the error was written
         return 1
     try:
         sys.stdout.flush()
@@ -42,13 +42,13 @@ def _run() -> int:
     return code
 
 
-# CPython keeps frames in pieces of 16 kB and gives a piece back when the last frame in it returns: evaluation that recurses to and fro over its end
-# asks the system for memory at every call, a tenth of the time of a review. A frame this large (in words) gets a piece that holds all others too.
+# CPython allocates frames in chunks of 16 kB and frees a chunk when its last frame returns. Recursion back and forth across a chunk boundary then
+# allocates at every call, a tenth of the time of a review. A frame this large (in words) gets a chunk that also holds all later frames.
 _run.__code__ = _run.__code__.replace(co_stacksize=2**17)
 
 
 def _open_streams() -> None:
-    """Standard streams that were closed before the start lead nowhere, so that no file gets their number."""
+    """Open standard streams that are closed on the null device, so that no other file gets their descriptor."""
     import os
     import sys
 

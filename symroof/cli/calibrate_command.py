@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import json_text, say, say_json
+from symroof.cli.output import json_text, say, say_json, write_file
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     names = [name.strip() for name in fit.split(",") if name.strip()] if fit is not None else None
     made = study_from(study, options)
     if out and out != "-" and os.path.exists(out) and any(os.path.samefile(out, path) for path in (measured, study) if path and os.path.exists(path)):
-        raise InputError(Problem(out, "is an original; what is fitted never replaces one", hint="write it to another file"))
+        raise InputError(Problem(out, "is an input file, which the fitted block would overwrite", hint="write it to another file"))
     fitted = made.calibrate(measured, names)
     if len(made.cases) > 1:
         say(f"several cases given; calibrating the first of {len(made.cases)}", err=True)
@@ -58,10 +58,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
         say(fitted.block(), nl=False)
         return
     if out:
-        from symroof.output_files import write_atomic
-
-        write_atomic(out, fitted.block())
-        say(f"wrote {out}", err=True)
+        write_file(out, fitted.block())
     say(json_text(calibration_json(fitted)) if as_json else calibration_text(fitted))
 
 
@@ -74,10 +71,7 @@ def _catalogue(out: str | None, as_json: bool) -> None:
     fitted = CatalogueFit.of_catalogue()
     text = efficiencies(fitted)
     if out and out != "-":
-        from symroof.output_files import write_atomic
-
-        write_atomic(out, text)
-        say(f"wrote {out}", err=True)
+        write_file(out, text)
     refused = [{"source": r.source, "place": r.row.place, "reason": r.reason} for r in fitted.refused]
     if as_json:
         entry = {"schema": "symroof/catalogue-fit/1", "median_error": fitted.median_error, "within_half": fitted.within_half, "held": fitted.held}
@@ -89,15 +83,15 @@ def _catalogue(out: str | None, as_json: bool) -> None:
 
 
 def calibration_json(fit: Calibration) -> dict[str, Any]:
-    """The fit for programs: base units, residuals as shares."""
-    from symroof.calibrate.terms import unit
+    """The fit as JSON: base units, residuals as fractions."""
+    from symroof.calibrate.terms import unit_of
 
     ledger = fit.answers.ledger(_metrics(fit), everything=False)
     names = {p.name for p in fit.parameters}
     return {
         "schema": "symroof/calibrate/1",
         "parameters": {
-            p.name: {"value": p.value, "unit": unit(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
+            p.name: {"value": p.value, "unit": unit_of(p.name), "low": p.low, "high": p.high, "determined": p.value is not None, "note": p.note}
             for p in fit.parameters
         },
         "level": fit.level,
@@ -121,13 +115,13 @@ def _metrics(fit: Calibration) -> tuple[str, ...]:
 def calibration_text(fit: Calibration) -> str:
     """Parameters, warnings, residuals, held inputs, and the block."""
     from symroof.analysis.case_titles import case_title
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     lines = [f"== {case_title(fit.answers)}: {len(fit.residuals)} measured times ==", *(f"! {warning}" for warning in fit.warnings), ""]
-    lines += [table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""])]
+    lines += [text_table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""])]
     how = f"least squares of relative residuals; Student's t with {fit.freedom} degree{'s' * (fit.freedom != 1)} of freedom"
     lines += [how + (f"; typical residual {fit.deviation:.2%}" if fit.deviation is not None else ""), ""]
-    lines += ["rows", table([_row(r) for r in fit.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
+    lines += ["rows", text_table([_row(r) for r in fit.residuals], ["line", "", "measured", "fitted", "residual", "limited by"], indent="  "), ""]
     return "\n".join([*lines, *_held(fit), "", "for a study file", fit.block().rstrip("\n")])
 
 
@@ -139,24 +133,24 @@ def _shown(p: Parameter) -> list[str]:
 
 
 def _written(name: str, value: float) -> str:
-    from symroof.calibrate.calibration_result import as_fraction
-    from symroof.calibrate.terms import unit
+    from symroof.calibrate.calibration_result import to_four_digits
+    from symroof.calibrate.terms import unit_of
     from symroof.units import format_quantity
 
-    return format_quantity(as_fraction(value), unit(name))
+    return format_quantity(to_four_digits(value), unit_of(name))
 
 
 def _row(r: Any) -> list[str]:
-    from symroof.calibrate.calibration_result import as_fraction
+    from symroof.calibrate.calibration_result import to_four_digits
     from symroof.units import format_quantity
 
     m = r.measurement
-    return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(as_fraction(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
+    return [str(m.line), m.metric, format_quantity(m.seconds, "s"), format_quantity(to_four_digits(r.fitted), "s"), f"{100 * r.relative:+.1f} %", r.bound]
 
 
 def _held(fit: Calibration) -> list[str]:
-    """The inputs and switches that the fit holds; a star marks a default."""
-    from symroof.cli.ledger import inputs_table, switches_line
+    """Inputs and switches that the fit holds constant."""
+    from symroof.cli.output import inputs_table, switches_line
 
     fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
     held = {name: i for name, i in fit.answers.inputs(_metrics(fit), everything=False).items() if name not in fitted}

@@ -1,4 +1,4 @@
-"""``symroof check``: hand calculations in claim files and Markdown notes, derived anew."""
+"""``symroof check``: hand calculations in claim files and notes, compared with derived values."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
 from symroof.cli.options import json_option
-from symroof.cli.output import json_text, say
+from symroof.cli.output import BAD_INPUT, json_text, print_problems, progress_bar, report_bug, say
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Report
@@ -18,7 +17,7 @@ FORMATS = ("text", "github", "sarif")
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
 BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
-"""Columns where the output has no width of its own: a file, a log."""
+"""Columns of an output that is not a terminal."""
 
 
 @click.command("check")
@@ -27,8 +26,8 @@ WITHOUT_TERMINAL = 140
 @click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
 @click.option("--in-place", is_flag=True, help="With --fix: change the note itself.")
-@click.option("--strict", is_flag=True, help="Exit 1 also where a claim is conditional, does not fit in memory, or could not be checked.")
-@click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold, everything that is known about it, with the command that derives it.")
+@click.option("--strict", is_flag=True, help="Exit 1 also if a claim is conditional, does not fit in memory, or could not be checked.")
+@click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold, all details, with the command that derives it.")
 @click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Source of the efficiencies that a claim does not state (default: peak).")
 @click.option(
     "--engine", metavar="NAME", help="Engine, or engine class, of measured efficiencies: compiled, earlier (compiled engines until 2024), eager, ggml, vllm ..."
@@ -55,15 +54,14 @@ def command(
 
     and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
 
-    Exit 1 where a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 where one cannot be read or evaluated, 101 where symroof itself fails in
-    one. The others are checked nonetheless, but --fix then writes nothing.
+    Exit 1 if a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 if one cannot be read or evaluated; 101 if symroof itself fails on
+    one. The other claims are still checked, but --fix then writes nothing.
     """
     from symroof.analysis.verdict import default_basis
     from symroof.claims.check import check
-    from symroof.cli.progress import bar
 
     _check_options(form, fix, out, in_place, as_json)
-    report = check(dict.fromkeys(files), read_past_errors=True, track=bar, efficiency=efficiency, engine=engine)
+    report = check(dict.fromkeys(files), read_past_errors=True, track=progress_bar, efficiency=efficiency, engine=engine)
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
@@ -72,12 +70,12 @@ def command(
         say("nothing was corrected; fix these errors first:", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
     failed = [report_bug(claim.failure, f"{claim.file}:{claim.line}: {claim.id}", debug) for claim in report.failures if claim.failure]
-    refused = _refused(report, form, as_json) if report.problems else 0
+    refused = _report_problems(report, form, as_json) if report.problems else 0
     return next(iter(failed), refused or int(bool(report.findings(strict))))
 
 
-def _refused(report: Report, form: str, as_json: bool) -> int:
-    """Report the faults of the files, after the claims that could be judged."""
+def _report_problems(report: Report, form: str, as_json: bool) -> int:
+    """Report the problems of the files, after the claims that could be checked."""
     if form == "github":
         from symroof.report.claims_ci import github_problems
 
@@ -111,7 +109,7 @@ def _printed(report: Report, form: str, strict: bool, verbose: bool, rests_on: s
 
 
 def _write_copies(report: Report, out: str | None, in_place: bool) -> None:
-    """Every copy is made before the first is written, and each is written whole or not at all."""
+    """Write the corrected copies; all are made before the first is written."""
     from symroof.claims.corrected_copies import copies
     from symroof.output_files import write_atomic
     from symroof.report.claims_text import corrections

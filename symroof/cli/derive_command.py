@@ -1,4 +1,4 @@
-"""``symroof derive``: how a quantity comes about."""
+"""``symroof derive``: the derivation of a quantity."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import inputs_table, switches_line
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import say, say_json
+from symroof.cli.output import inputs_table, say, say_json, switches_line
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -36,7 +35,7 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 def derivation_text(derivation: Derivation) -> str:
     """Definition, expansion, limits, the steps with numbers, the value, elasticities."""
     from symroof.analysis.verdict import basis_of
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.theory.theory_files import DEFINITION
 
     symbol = derivation.symbol
@@ -63,15 +62,14 @@ def derivation_text(derivation: Derivation) -> str:
             [step.symbol.name, f": {step.search}" if step.search else f"= {step.substituted.text}", f"= {step.result.text()}" if step.result else ""]
             for step in derivation.steps
         ]
-        lines += ["with numbers", table(rows, indent="  ")]
+        lines += ["with numbers", text_table(rows, indent="  ")]
     else:
         lines += [f"value: {derivation.result.text()}"]
     return "\n".join([*lines, "", *_ledger(derivation), *(["", *answering] if (answering := _elasticities(derivation)[:-1]) else [])])
 
 
 def _limits(derivation: Derivation) -> list[str]:
-    """A line for the first order and for every limit, with its value where there is one."""
-
+    """The first-order form and every limit, with values if known."""
     first = derivation.first_order
     lines = [("first order (weights alone)", first.text, first.result)] if first else []
     lines += [(limit.says, limit.text, limit.result) for limit in derivation.limits]
@@ -81,9 +79,9 @@ def _limits(derivation: Derivation) -> list[str]:
 
 
 def _elasticities(derivation: Derivation) -> list[str]:
-    """Per cent for one per cent: the number where there is one, and the formula where it is short."""
+    """The elasticity to each input: its number if known, and its formula if short."""
     from symroof.analysis.sensitivity import span_text
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     if not derivation.elasticities:
         return []
@@ -92,11 +90,11 @@ def _elasticities(derivation: Derivation) -> list[str]:
     for entry in derivation.elasticities:
         form = "" if entry.text is None else f"= {entry.text}"
         rows.append([entry.symbol.name, span_text(*entry.span), form] if entry.span else [entry.symbol.name, form, f"on {entry.arm}" if entry.arm else ""])
-    return [f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", table(rows, indent="  "), ""]
+    return [f"elasticities: % change of {derivation.name} per 1 % change of an input{arms}", text_table(rows, indent="  "), ""]
 
 
 def _ledger(derivation: Derivation) -> list[str]:
-    """Warnings, inputs and switches behind the value; a star marks a default."""
+    """Warnings, inputs and switches of the value."""
     from symroof.analysis.best_batch import BEST, why_no_batch
     from symroof.analysis.verdict import case_warnings
 

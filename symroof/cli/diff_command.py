@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, study_from
-from symroof.cli.output import say, say_json
-from symroof.cli.sides import case, checked_sides, quantities_option, ways
-from symroof.errors import InputError, Problem
+from symroof.cli.compared_cases import check_sides, quantities_option, study_of_case, waterfalls_between
+from symroof.cli.options import case_options, check_folder, json_option, picture_format, study_from
+from symroof.cli.output import say, say_json, write_file
+from symroof.errors import InputError
 
 if TYPE_CHECKING:
     from symroof.analysis.waterfall import Waterfall
@@ -28,7 +28,7 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
     """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
-    case of the options, which hold for both sides:
+    case of the options, which apply to both sides:
 
     symroof diff symroof genz --model llama-3-8b --hardware h100-sxm --prompt 2048
 
@@ -38,42 +38,35 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
 
     symroof diff --explain 'itl = 14.2 ms' chat.yaml
 
-    Definitions come first, then counting choices, then inputs; each is applied to the result of those before it. From a preset to a case
-    without one the same steps are applied in reverse. One side may be a number; --explain tries the slips of `check` as well.
+    Differences are applied one after another: definitions, then counting choices, then inputs. From a preset to a case without one
+    the same steps are applied in reverse. One side may be a number; --explain also tries the mistakes that `check` knows.
     """
-    checked_sides(sides)
+    check_sides(sides)
     if explain is not None:
         _explain(sides, explain, as_json, options)
         return
-    made, problems = ways(sides, quantities if out is None else quantities.partition(",")[0], options)
+    made, problems = waterfalls_between(sides, quantities if out is None else quantities.partition(",")[0], options)
     if out is not None:
         _draw(made[0], sides, out)
     elif as_json:
-        say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [way.as_json() for way in made]})
+        say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [waterfall.as_json() for waterfall in made]})
     else:
         from symroof.report.waterfall_table import markdown, terminal
 
         write = markdown if form == "md" else terminal
-        say("\n\n".join(write(way, sides[0], sides[1]) for way in made))
-    if problems:  # those that have no value on one side, once the others are out
+        say("\n\n".join(write(waterfall, sides[0], sides[1]) for waterfall in made))
+    if problems:  # quantities without a value on one side, reported after the others
         raise InputError(problems)
 
 
-def _draw(way: Waterfall, sides: tuple[str, ...], out: str) -> None:
-    """Write the picture, and what it says."""
-    from symroof.output_files import write_atomic
-    from symroof.report.pictures.picture_kinds import ENDINGS
+def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:
+    """Write the picture and print its takeaway."""
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-    goal = Path(out)
-    ending = goal.suffix.lower().removeprefix(".")
-    if ending not in ENDINGS:
-        raise click.BadParameter(f"no picture ends in {goal.suffix!r}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
-    if not goal.parent.is_dir():
-        raise InputError(Problem(out, f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    drawn = waterfall_picture(way, sides[0], sides[1])
-    write_atomic(goal, drawn.form(ending))
-    say(f"wrote {goal}", err=True)
+    ending = picture_format(out)
+    check_folder(Path(out))
+    drawn = waterfall_picture(waterfall, sides[0], sides[1])
+    write_file(out, drawn.form(ending))
     say(drawn.says)
 
 
@@ -93,7 +86,7 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
     if len(sides) > 1:
         raise click.UsageError("--explain takes one study, or a case of the options")
     printed, written = parse_claim(name, text, claim)
-    study = case(sides[0], options) if sides else study_from(None, options)
+    study = study_of_case(sides[0], options) if sides else study_from(None, options)
     made = origins(study, printed, written.agrees)
     share = chance_share(made, written)
     read = explain_number(study, printed, written)

@@ -1,4 +1,4 @@
-"""``symroof eval``: every quantity, and the bound that holds, as a table or JSON."""
+"""``symroof eval``: every quantity and what limits it, as a table or JSON."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import inputs_table, starred
 from symroof.cli.options import json_option, strict_option, study_from, study_options
-from symroof.cli.output import say, say_json
+from symroof.cli.output import inputs_table, say, say_json, starred
 
 if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
@@ -34,7 +33,7 @@ def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> i
 
 
 def case_json(answers: BoundCase) -> dict[str, Any]:
-    """One case in the form of the contract."""
+    """One case as JSON."""
     return {
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
@@ -46,7 +45,7 @@ def case_json(answers: BoundCase) -> dict[str, Any]:
 
 
 def _warnings(answers: BoundCase) -> list[str]:
-    """What to know before a number, the targets that are missed, and why no batch meets them."""
+    """Warnings of the case, missed targets, and why no batch meets them."""
     from symroof.analysis.best_batch import why_no_batch
     from symroof.analysis.verdict import case_warnings, target_warnings
 
@@ -58,7 +57,7 @@ def case_text(answers: BoundCase) -> str:
     """One case as tables."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import basis_lines
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.theory.declarations import OWN
 
     quantities = answers.quantities()
@@ -72,9 +71,7 @@ def case_text(answers: BoundCase) -> str:
         expected = answers.expected(name)
         groups.setdefault(group, []).append([name, result.text(), expected.plain() if expected else "", result.symbol.meaning])
     for group, rows in groups.items():
-        both = any(expected for _, _, expected, _ in rows)
-        shown = rows if both else [[name, value, meaning] for name, value, _, meaning in rows]
-        sections += ["", f"{group}:", table(shown, ["", "bound", "expected", ""] if both else [], indent="  ")]
+        sections += ["", f"{group}:", text_table(rows, indent="  ")]
     if inside := [name for name, result in quantities.items() if result.ranged and result.found == "grid"]:
         sections += ["", f"these ranges may end inside the ranges of the inputs, found on a grid; all others end at their corners: {', '.join(inside)}"]
     sections += [
@@ -87,7 +84,7 @@ def case_text(answers: BoundCase) -> str:
 
 
 def _summary(answers: BoundCase) -> list[str]:
-    """The answer before the tables: both latencies and what limits them, memory, the precision of the arithmetic."""
+    """The key results: latencies and what limits them, memory, precisions."""
     from symroof.analysis.case_titles import devices
 
     lines = []
@@ -99,7 +96,7 @@ def _summary(answers: BoundCase) -> list[str]:
             lines.append(f"{what} {both}, limited by {limit.plain()}")
     if answers.fits is not None:
         needed, usable = (answers.result(name).plain() for name in ("memory_bytes_per_device", "usable_memory_per_device"))
-        who = f"memory of the fullest of {count} devices" if (count := devices(answers)) > 1 else "memory"
+        who = f"memory of the most loaded of {count} devices" if (count := devices(answers)) > 1 else "memory"
         lines.append(f"{who} {needed} of {usable}: {'fits' if not answers.does_not_fit else 'does not fit'}")
     if answers.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.precisions.items())
@@ -108,8 +105,8 @@ def _summary(answers: BoundCase) -> list[str]:
 
 
 def _switches(answers: BoundCase) -> str:
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
     from symroof.theory.switches import SWITCHES
 
     chosen = answers.assumptions
-    return table([[starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]] for s, switch in SWITCHES.items()])
+    return text_table([[starred(s, chosen.defaulted(s)), chosen[s], switch.values[chosen[s]]] for s, switch in SWITCHES.items()])

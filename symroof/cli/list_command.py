@@ -7,7 +7,7 @@ from symroof.cli.output import json_text, say
 from symroof.report.catalogue_tables import KINDS, shown
 
 UNPRINTED = {"models": {"title"}, "measured": {"engines"}}
-"""Columns of the JSON alone: a model's title repeats its name."""
+"""Columns only in JSON: a model's title repeats its name."""
 
 
 @click.command("list")
@@ -23,7 +23,7 @@ def listing(kind: str, as_json: bool) -> str:
     rows = KINDS[kind]()
     if as_json:
         return json_text({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str)
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     printed = [key for key in rows[0] if key not in UNPRINTED.get(kind, ())]
-    return table([[shown(row[key]) for key in printed] for row in rows], [key.replace("_", " ") for key in printed])
+    return text_table([[shown(row[key]) for key in printed] for row in rows], [key.replace("_", " ") for key in printed])

@@ -1,4 +1,4 @@
-"""The command group, and the one place where errors become exit codes."""
+"""The command group; the only place that turns errors into exit codes."""
 
 import importlib
 import io
@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from symroof.cli.failures import BAD_INPUT, print_problems, report_bug
-from symroof.cli.output import say
+from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
 from symroof.version import __version__
 
 COMMANDS = {
@@ -36,7 +35,7 @@ OK, INTERRUPTED = 0, 130
 
 
 class Lazy(click.Group):
-    """A group whose commands are imported when they are called."""
+    """A group that imports a command when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -80,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         say("interrupted", err=True)
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click leaves this way when the reader of its output is gone
+    except (BrokenPipeError, SystemExit):  # click exits this way when the reader of its output is gone
         return _closed_pipe()
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
@@ -91,7 +90,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
-    """A usage error; an option of another tool comes with its equivalent here."""
+    """Print a usage error; for an option of another tool, with its equivalent here."""
     from symroof.specs.other_tools import equivalent_of_option
 
     if isinstance(error, click.NoSuchOption) and (ours := equivalent_of_option(error.option_name, arguments)):
@@ -103,7 +102,7 @@ def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
 
 
 def _closed_pipe() -> int:
-    """``symroof ... | head``: whoever read our output has seen enough; later writes go nowhere."""
+    """The reader closed our output (``symroof ... | head``): discard later writes."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

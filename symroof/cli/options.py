@@ -1,8 +1,10 @@
-"""Options that several commands share: where a command needs a case it takes a study, the same on the line, or both."""
+"""Options shared by several commands. A command takes a study file, a case as options, or both."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -36,7 +38,7 @@ family_option = click.option("--assume-family", metavar="FAMILY", help="Read a c
 
 
 def case_options(command: F) -> F:
-    """Add the options that describe a case. Repeated options make several cases."""
+    """Add the options that describe a case; repeated options make several cases."""
     decorators = [
         click.option("--model", multiple=True, metavar="NAME|PATH", help="Catalogue or hub name, model spec, config.json (or its folder), or GGUF file."),
         family_option,
@@ -78,11 +80,11 @@ def study_options(command: F) -> F:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
-strict_option = click.option("--strict", is_flag=True, help="Exit 1 where something does not fit or misses its target.")
+strict_option = click.option("--strict", is_flag=True, help="Exit 1 if something does not fit or misses its target.")
 
 
 def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
-    """``NAME=VALUE`` texts as a mapping; a repeated name has all its values as a list."""
+    """``NAME=VALUE`` arguments as a mapping; a repeated name maps to a list."""
     mapping: dict[str, Any] = {}
     for value in values:
         name, mark, text = value.partition("=")
@@ -93,22 +95,22 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
     return mapping
 
 
-OF_A_CASE = {
+NOT_INPUTS = {
     **{name: f"; --{name.replace('_', '-')} sets it" for name in ("model", "hardware", "preset", "assume", "assume_family", "draft", "efficiency", "engine")},
     **dict.fromkeys(("origin", "base", "own"), ""),
 }
-"""What makes a case beside its inputs, and what else to write."""
+"""Names of a case that are not inputs, with a hint which option sets them."""
 
 
 def line_selection(options: dict[str, Any], own: Declarations | None = None) -> Request:
-    """The selection that the options make, targets included; ``own`` are the declarations of the study that they are laid over."""
+    """The selection that the options describe, including targets; ``own`` are the declarations of the study that the options override."""
     from symroof.cases.request import request_of, target_request
     from symroof.theory.declarations import NONE
 
     named = {name: (list(values) if len(values) > 1 else values[0]) for name in SYMBOL_OPTIONS if (values := options.get(name))}
     settings = pairs(options.get("settings", ()), "--set")
-    if no_input := next((name for name in settings if name in OF_A_CASE), None):
-        raise click.BadParameter(f"{no_input} is not an input{OF_A_CASE[no_input]}", param_hint="--set")
+    if no_input := next((name for name in settings if name in NOT_INPUTS), None):
+        raise click.BadParameter(f"{no_input} is not an input{NOT_INPUTS[no_input]}", param_hint="--set")
     chosen = {**named, **settings}
     assume = pairs(options.get("assume", ()), "--assume")
     if twice := next((name for name, value in assume.items() if isinstance(value, list)), None):
@@ -120,8 +122,31 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     return target_request(pairs(options.get("target", ()), "--target")).over(line)
 
 
+def picture_format(file: str) -> str:
+    """The picture format of a file name.
+
+    Raises:
+        click.BadParameter: another ending, or none.
+    """
+    from symroof.drawing import ENDINGS
+
+    suffix = os.path.splitext(file)[1]
+    if suffix.lower().removeprefix(".") not in ENDINGS:
+        shown = f"no picture ends in {suffix!r}" if suffix else f"{file!r} has no ending"
+        raise click.BadParameter(f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+    return suffix.lower().removeprefix(".")
+
+
+def check_folder(file: Path) -> None:
+    """Raise an InputError if the folder of an output file does not exist."""
+    from symroof.errors import InputError, Problem
+
+    if not file.parent.is_dir():
+        raise InputError(Problem(str(file), f"there is no folder {file.parent}", hint=f"mkdir -p {file.parent}"))
+
+
 def study_from(path: str | None, options: dict[str, Any], needs_case: bool = True) -> Study:
-    """The study of a file, of the options, or of both (the options win)."""
+    """The study of a file, of the options, or of both (options override the file)."""
     from symroof.api import Study
 
     made = Study.load(path) if path else Study()

@@ -1,15 +1,30 @@
-"""The one place that prints: text of strangers cannot steer a terminal, whatever command shows it."""
+"""Everything a command prints goes through here: untrusted text cannot control the terminal."""
+
+from __future__ import annotations
 
 import json
+import os
 import re
-from typing import Any
+import sys
+import traceback
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from symroof.errors import visible
 
+if TYPE_CHECKING:
+    from symroof.analysis.tracking import Items
+    from symroof.cases.bound_case import BoundCase
+    from symroof.cases.quantity_result import Input
+    from symroof.errors import Problem
+
+T = TypeVar("T")
+BAD_INPUT, BUG = 2, 101
+"""Exit codes."""
 UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
-"""Characters JSON may hold as they are, and a terminal or an encoder should not get: DEL and C1, bidirectional and format characters, lone surrogates."""
+"""Characters that are legal in JSON but unsafe on a terminal: DEL and C1, bidirectional and format characters, lone surrogates."""
 
 
 def say(text: object, *, err: bool = False, nl: bool = True) -> None:
@@ -29,3 +44,57 @@ def json_text(value: object, **options: Any) -> str:
     '{"a": "µ\\\\u009b2J"}'
     """
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, **options))
+
+
+def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write an output file atomically and report its name on standard error."""
+    from symroof.output_files import write_atomic
+
+    write_atomic(path, content)
+    say(f"wrote {path}", err=True)
+
+
+def print_problems(problems: Iterable[Problem], as_json: bool) -> None:
+    """Print every problem with its place and hint, or all of them as one JSON object."""
+    if as_json:
+        say_json({"schema": "symroof/error/1", "errors": [problem.as_json() for problem in problems]}, err=True)
+    else:
+        for problem in problems:
+            say(str(problem), err=True)
+
+
+def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
+    """Print one line about a bug in symroof, preceded by the traceback with ``--debug``; returns the exit code."""
+    if debug:
+        say("".join(traceback.format_exception(error)), err=True)
+    place = f"{where}: " if where else ""
+    ask = "report it with the traceback above" if debug else "`symroof --debug …` shows where; report it"
+    line = f"symroof: {place}a bug in symroof: {type(error).__name__}: {str(error)[:200]} ({ask})"
+    say(visible(line), err=True)
+    return BUG
+
+
+def progress_bar(items: Items[T], label: str) -> Iterator[T]:
+    """Iterate over the items with a progress bar on standard error, if that is a terminal."""
+    with click.progressbar(items, label=label, show_pos=True, file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+        yield from shown
+
+
+def starred(name: str, defaulted: bool) -> str:
+    """A name, marked with a star if its value is a default."""
+    return ("* " if defaulted else "  ") + name
+
+
+def inputs_table(inputs: dict[str, Input]) -> str:
+    """Name, value and source of every input."""
+    from symroof.drawing.table_formats import text_table
+
+    return text_table([[starred(name, i.defaulted), i.result.text(), i.source] for name, i in inputs.items()])
+
+
+def switches_line(answers: BoundCase) -> str:
+    """Every switch with its value on one line; empty for a user-defined theory, which has none."""
+    chosen = answers.assumptions
+    if answers.theory_only:
+        return ""
+    return "assumptions (* = defaulted): " + ", ".join(f"{switch}={value}{'*' if chosen.defaulted(switch) else ''}" for switch, value in chosen.values)

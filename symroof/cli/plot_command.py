@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import study_from, study_options
-from symroof.cli.output import say
-from symroof.cli.sides import against_option, quantities_option, ways
+from symroof.cli.compared_cases import against_option, quantities_option, waterfalls_between
+from symroof.cli.options import check_folder, picture_format, study_from, study_options
+from symroof.cli.output import say, write_file
 from symroof.report.pictures.picture_kinds import COMPARING, ENDINGS, KINDS, WATERFALL, checked
 
 if TYPE_CHECKING:
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
 
 KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARING}.items())
 
@@ -23,7 +23,9 @@ KIND_LIST = "\n".join(f"  {name:20}{text}" for name, text in {**KINDS, **COMPARI
 @click.argument("kind")
 @click.option("-o", "--out", metavar="FILE", help="Output file, .svg, .pdf or .png (default: STUDY-KIND.svg here); - is standard output.")
 @click.option("--format", "ending", metavar="FORMAT", help=f"One of {', '.join(ENDINGS)}, where -o names no file (default: svg).")
-@click.option("--over", metavar="INPUT", help="Input on the horizontal axis; KIND is then a quantity: itl, or one of a theory or of the study's own.")
+@click.option(
+    "--over", metavar="INPUT", help="Input on the horizontal axis; KIND is then a quantity: itl, including those of a theory or defined in the study."
+)
 @against_option
 @quantities_option
 @study_options
@@ -49,34 +51,30 @@ def command(
 
     symroof plot decode_intensity chat.yaml --over batch
 
-    Kinds that show one case show the first; pareto, memory and latency-throughput compare all. A waterfall leads from STUDY, or from
-    the case of the options, to B: `symroof diff` says the same in tables. What a picture says in words is in its text alternative,
-    and printed here.
+    Kinds that show one case show the first; pareto, memory and latency-throughput compare all. A waterfall starts at STUDY, or at
+    the case of the options, and ends at B: `symroof diff` prints the same as tables. The takeaway of a picture is printed, and part of its
+    text alternative.
     """
     form = _form(out, ending)
     name = kind.strip() if over else checked(kind)
     from symroof.cli.report_command import slug
-    from symroof.errors import InputError, Problem
 
     goal = Path(out) if out and out != "-" else Path(f"{f'{slug(Path(study).stem)}-' if study else ''}{slug(name)}.{form}")
-    if out != "-" and not goal.parent.is_dir():
-        raise InputError(Problem(str(goal), f"there is no folder {goal.parent}", hint=f"mkdir -p {goal.parent}"))
-    drawn, rests_on = _over_input(name, over, study, other or against, options) if over else _drawn(name, study, other, against, quantities, options)
+    if out != "-":
+        check_folder(goal)
+    drawn, basis = _over_input(name, over, study, other or against, options) if over else _drawn(name, study, other, against, quantities, options)
     content = drawn.form(form)
     if out == "-":
         sys.stdout.buffer.write(content)
         return
-    from symroof.output_files import write_atomic
-
-    write_atomic(goal, content)
-    say(f"wrote {goal}", err=True)
-    for basis in rests_on:
-        say(basis)
+    write_file(goal, content)
+    for line in basis:
+        say(line)
     say(drawn.says)
 
 
 def _over_input(name: str, over: str, study: str | None, second: str | None, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:
-    """A quantity over an input, with what it rests on."""
+    """The picture of a quantity over an input, and its efficiency basis."""
     if second:
         raise click.UsageError(f"a quantity over an input takes no second side; only {WATERFALL} does")
     from symroof.analysis.verdict import basis_of
@@ -87,7 +85,7 @@ def _over_input(name: str, over: str, study: str | None, second: str | None, opt
 
 
 def _drawn(name: str, study: str | None, other: str | None, against: str | None, quantities: str, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:
-    """The picture of a study, with what its times rest on, or of two sides."""
+    """The picture of a study with its efficiency basis, or of two compared cases."""
     second = against or other
     if name != WATERFALL:
         if second:
@@ -98,24 +96,21 @@ def _drawn(name: str, study: str | None, other: str | None, against: str | None,
         made = study_from(study, options).decide()
         return picture(name, made), basis_lines(made.cases)
     if not second or (against and other):
-        raise click.UsageError("a waterfall leads from one case to another: give the second with --against B")
+        raise click.UsageError("a waterfall compares two cases: give the second with --against B")
     from symroof.claims.case_comparison import SYMROOF
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
-    (way, *_), _ = ways((study or SYMROOF, second), quantities.partition(",")[0], options, deciding=True)
-    return waterfall_picture(way, study or "the case", second), ()
+    (waterfall, *_), _ = waterfalls_between((study or SYMROOF, second), quantities.partition(",")[0], options, deciding=True)
+    return waterfall_picture(waterfall, study or "the case", second), ()
 
 
 def _form(out: str | None, ending: str | None) -> str:
-    """The form of the file: by its ending, or as asked where there is none to go by."""
+    """The file format: by the file name, or as given by ``--format``."""
     if ending is not None and ending.lower() not in ENDINGS:
         raise click.BadParameter(f"{ending!r} is not a format; there are {', '.join(ENDINGS)}", param_hint="--format")
     if not out or out == "-":
         return (ending or ENDINGS[0]).lower()
-    suffix = Path(out).suffix.lower().removeprefix(".")
-    if suffix not in ENDINGS:
-        shown = f"no picture ends in {Path(out).suffix!r}" if suffix else f"{out!r} has no ending"
-        raise click.BadParameter(f"{shown}; there are {', '.join(f'.{known}' for known in ENDINGS)}", param_hint="--out")
+    suffix = picture_format(out)
     if ending and ending.lower() != suffix:
         raise click.BadParameter(f"{ending} is not what {out!r} ends in", param_hint="--format")
     return suffix

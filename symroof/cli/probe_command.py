@@ -2,7 +2,7 @@
 
 import click
 
-from symroof.cli.output import say
+from symroof.cli.output import say, write_file
 
 LISTS = {"prompts": "512,2048,8192", "batches": "1,8,32", "contexts": "1024,8192"}
 
@@ -38,12 +38,10 @@ def command(model: str, out: str, device: str, precision: str, prompts: tuple[in
     `symroof calibrate measured.csv --model llama-3.1-8b --hardware NAME` fits what this machine achieves of its peak.
     """
     from symroof.calibrate.probe import probe
-    from symroof.output_files import write_atomic
     from symroof.specs.model_files import read_model
 
     probed = probe(read_model(model)[0], device, precision, prompts, batches, contexts)
-    write_atomic(out, probed.csv())
-    say(f"wrote {out}", err=True)
+    write_file(out, probed.csv())
     say(f"{probed.model} in {probed.precision} on {probed.device}: {len(probed.rows)} rows")
     for what, value, unit in probed.ceilings:
         say(f"{what}: {value:.4g} {unit}")

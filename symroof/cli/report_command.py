@@ -11,29 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.failures import report_bug
+from symroof.cli.compared_cases import against_option, study_of_case
 from symroof.cli.options import strict_option, study_from, study_options
-from symroof.cli.output import say
-from symroof.cli.sides import against_option, case
+from symroof.cli.output import report_bug, say
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
-from symroof.report.sections import BRIEF, FIGURES_OF, PARTS
+from symroof.report.review_schema import BRIEF, FIGURES_OF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
 
 FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "md,tex"
 COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
-"""What the section against another case takes apart, where both have it."""
+"""Quantities of the section that compares two cases, if both have them."""
 
 
 @click.command("report")
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
-@click.option("--template", default=None, metavar="FILE", help="Your own template over the same data, instead of the one shipped.")
+@click.option("--template", default=None, metavar="FILE", help="A custom template for the same data, instead of the built-in one.")
 @click.option("--brief", is_flag=True, help="Omit the appendix.")
 @click.option("--sections", default=None, metavar="LIST", help=f"Only these sections, comma-separated: {', '.join(PARTS)}.")
 @click.option("--no-plots", is_flag=True, help="Omit the figures.")
@@ -60,7 +59,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     made = study_from(study, options).decide()
     other = _other(made, options)
     data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]), other, whole=bool(options["template"]))
-    failures = data["claims"].pop("failures") if data["claims"] else []  # for the exit code; templates get plain data
+    failures = data["claims"].pop("failures") if data["claims"] else []  # determine the exit code; templates get plain data
     drawn = not options["no_plots"] and out != "-"
     files = _review(made, name, formats, options, data, other, with_figures=drawn)
     if out == "-":
@@ -72,11 +71,11 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
 
 
 def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] | None:
-    """What --against names, and the ways that lead there from the case of the review; None without it.
+    """The argument of --against, and the waterfalls from the case of the review to it; None without it.
 
     Raises:
-        click.BadParameter: the section is asked for, and there is nothing to hold the case against.
-        InputError: no such side; one that shares no quantity with this case.
+        click.BadParameter: the section is requested without --against.
+        InputError: an unknown case, or one that shares no quantity with this one.
     """
     against = options.pop("against")
     if against is None:
@@ -88,9 +87,9 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
 
     if number := split_number_side(against):
         if not number[0]:
-            raise click.BadParameter(f"a number is of one quantity: --against 'itl = {number[1][:40]}'", param_hint="--against")
+            raise click.BadParameter(f"a number belongs to one quantity: --against 'itl = {number[1][:40]}'", param_hint="--against")
         return number[1], [waterfall_to_text(made, *number)]
-    other = study_under_preset(against, made) if is_preset(against) else case(against, options)
+    other = study_under_preset(against, made) if is_preset(against) else study_of_case(against, options)
     return against, waterfalls(subject_of(made), subject_of(other.decide()), COMPARED)
 
 
@@ -111,7 +110,7 @@ def _review(
     if "html" in formats and "verdict" in parts:
         data["live"] = _live(study)
     files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
-    endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS and chosen != "html"}  # a page has its pictures inside
+    endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS and chosen != "html"}  # HTML embeds its pictures
     return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
 
 
@@ -130,7 +129,7 @@ def _live(study: Study) -> dict[str, Any] | None:
 
 
 def _waterfall(other: tuple[str, list[Waterfall]]) -> list[Picture]:
-    """The picture of the first way."""
+    """The picture of the first quantity."""
     from symroof.report.pictures.waterfall_bars import waterfall_picture
 
     return [waterfall_picture(other[1][0], "this case", other[0])]
@@ -140,7 +139,7 @@ def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
     """The parts of the review, in its own order.
 
     Raises:
-        click.BadParameter: one that there is none of, or none at all.
+        click.BadParameter: an unknown section, or none.
     """
     names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS
     unknown = [name for name in names if name not in PARTS]
@@ -151,7 +150,7 @@ def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
 
 
 def slug(stem: str) -> str:
-    """A file name that Markdown, LaTeX and HTML can all refer to.
+    """A file name that is safe in Markdown, LaTeX and HTML.
 
     >>> slug('50%_of#1&co')
     '50-_of-1-co'
@@ -160,7 +159,7 @@ def slug(stem: str) -> str:
 
 
 def reproduce(arguments: list[str]) -> str:
-    """The command line that makes this review again; where it goes and in which format does not change what it says."""
+    """The command line that reproduces this review, without options for destination and format."""
     words, skip = [], False
     for argument in arguments:
         if skip:
@@ -194,7 +193,7 @@ def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], 
 
 
 def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
-    """Where a format finds a picture: beside it, or, for a page that is one file, inside it."""
+    """The address of a picture: a file next to the review, or a data URL in HTML."""
     if chosen != "html":
         return f"{name}-{picture.name}.{ending}"
     from urllib.parse import quote

@@ -13,7 +13,7 @@ REVIEW = "review"
 def command(kind: str) -> None:
     """The JSON Schema of a kind of file (for the editor's modeline), or of the data of a review (for a template of your own)."""
     if kind == REVIEW:
-        from symroof.report.view_schema import review_schema
+        from symroof.report.review_schema import review_schema
 
         say_json(review_schema(), indent=2)
         return

@@ -3,8 +3,8 @@
 ``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
 "passing": count, "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
 "fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
-place in the list, which stands in the order of the table. The first ``--show`` configurations are worked out (``worked_out``), and ``--lacks`` of the nearest
-misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each that is worked out has
+index of the list, which has the order of the table. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
+misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each detailed one has
 
 - ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
 - ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say
+from symroof.cli.output import json_text, progress_bar, say
 
 if TYPE_CHECKING:
     from symroof.select.selection import Selection
@@ -61,7 +61,7 @@ FORMATS = ("text", "md")
     help="Number of failing configurations, the nearest first, to solve the required changes for.",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Plain text or Markdown.")
-@click.option("--strict", is_flag=True, help="Exit 1 where any configuration does not pass.")
+@click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
 @json_option
 def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, lacks: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
@@ -74,24 +74,23 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
     tokens), price (of one instance per hour) and fleet_price (of all replicas per hour). Without a list of batches, the largest batch
     that passes is solved for each configuration. The exit code is 0 if one passes, 1 if none does.
     """
-    from symroof.cli.progress import bar
     from symroof.select.candidates import device_counts, with_candidates
     from symroof.select.selection import select_from
     from symroof.select.selection_json import selection_json
 
     rest, counts = device_counts(pairs(among, "--among"))
-    choice = select_from(with_candidates(study_from(study, options, needs_case=not rest), rest), by, bar, counts)
-    say(json_text(selection_json(choice, bar, show, lacks)) if as_json else written(choice, show, lacks, form))
+    choice = select_from(with_candidates(study_from(study, options, needs_case=not rest), rest), by, progress_bar, counts)
+    say(json_text(selection_json(choice, progress_bar, show, lacks)) if as_json else written(choice, show, lacks, form))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 
 
 def written(choice: Selection, show: int, lacks: int, form: str) -> str:
-    """The tables, warnings and ledger in one format."""
-    from symroof.report.markup import markdown_text
-    from symroof.report.selection_ledger import ledger, warnings
-    from symroof.report.text_table import markdown_table, table
-    from symroof.report.view_select import headline, parts
+    """Tables, warnings, inputs and assumptions as text or Markdown."""
+    from symroof.drawing.table_formats import text_table
+    from symroof.report.markup import markdown_table, markdown_text
+    from symroof.report.selection_parts import ledger, warnings
+    from symroof.report.selection_tables import headline, parts
 
     plain = form == "text"
     lines = [f"== {headline(choice)} ==" if plain else f"# {markdown_text(headline(choice))}"]
@@ -100,7 +99,9 @@ def written(choice: Selection, show: int, lacks: int, form: str) -> str:
     for part in (*parts(choice, show, lacks), *ledger(choice, show)):
         heading = f"{part.title}" + (f" ({part.says})" if part.says else "")
         lines += (
-            ["", heading, table(part.rows, part.header, "  "), *(f"  {note}" for note in part.notes)] if plain else ["", f"## {markdown_text(part.title)}", ""]
+            ["", heading, text_table(part.rows, part.header, "  "), *(f"  {note}" for note in part.notes)]
+            if plain
+            else ["", f"## {markdown_text(part.title)}", ""]
         )
         if not plain:
             lines += [*([markdown_text(part.says[:1].upper() + part.says[1:] + "."), ""] if part.says else []), markdown_table(part.rows, part.header)]

@@ -23,17 +23,17 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
     if as_json:
         say_json({"schema": "symroof/show/1", **shown.as_json()}, default=str)
     else:
-        say(text_of(shown))
+        say(entry_text(shown))
 
 
-def text_of(shown: Any) -> str:
+def entry_text(shown: Any) -> str:
     """Title, facts, tables, notes."""
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     lines = [shown.title, ""]
     if shown.facts:
-        lines += [table(shown.facts), ""]
+        lines += [text_table(shown.facts), ""]
     for heading, header, rows in shown.tables:
-        lines += [heading, table(rows, header, indent="  "), ""]
+        lines += [heading, text_table(rows, header, indent="  "), ""]
     lines += [f"- {note}" for note in shown.notes]
     return "\n".join(lines).rstrip()

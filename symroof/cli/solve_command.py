@@ -46,9 +46,9 @@ WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
 
 
 def solutions_table(solutions: list[Solution]) -> str:
-    """One row a case: the answer, whether memory allows it, and what it means or why there is none."""
+    """One row per case: the answer, whether it fits in memory, and its meaning or why there is none."""
     from symroof.analysis.case_titles import case_label
-    from symroof.report.text_table import table
+    from symroof.drawing.table_formats import text_table
 
     rows = [[case_label(s.bound_case), s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
-    return table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], indent="  ")
+    return text_table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], indent="  ")

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import say, say_json
+from symroof.cli.output import progress_bar, say, say_json
 
 
 @click.command("sweep")
@@ -49,11 +49,10 @@ def _print(planned: Any) -> None:
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:
     from symroof.analysis.verdict import basis_lines
-    from symroof.cli.progress import bar
     from symroof.sweep.write_file import Interrupted, write
 
     try:
-        warnings = write(planned, out, resume, bar)
+        warnings = write(planned, out, resume, progress_bar)
     except Interrupted as stopped:
         say(str(stopped), err=True)
         raise KeyboardInterrupt from None

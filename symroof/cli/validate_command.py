@@ -32,10 +32,10 @@ def command(files: tuple[str, ...], kind: str | None, assume_family: str | None,
 
 
 def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
-    """The kind of a file that is valid; a Markdown note is a file of claims.
+    """The kind of a valid file; a Markdown note counts as claims.
 
     Raises:
-        InputError: everything wrong with it.
+        InputError: every problem of the file.
     """
     from pathlib import Path
 

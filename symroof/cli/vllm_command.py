@@ -1,4 +1,4 @@
-"""``symroof vllm``: a vllm serve line explained, and one recommended."""
+"""``symroof vllm``: explains a vllm serve command and recommends one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.ledger import switches_line
 from symroof.cli.options import case_options, json_option, line_selection, strict_option
-from symroof.cli.output import json_text, say
+from symroof.cli.output import json_text, say, switches_line
 
 if TYPE_CHECKING:
     from symroof.vllm.advice import Advice, Review
-    from symroof.vllm.batch_limits import Limit
+    from symroof.vllm.batch_limits import BatchLimit
 
 
 SOLVED = "flags solved at the values expected, not at the slow end of their ranges, where `symroof select` chooses its batches"
@@ -34,17 +33,17 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
     from symroof.analysis.verdict import findings
     from symroof.vllm.advice import review
     from symroof.vllm.command_line import read_line
-    from symroof.vllm.served_case import served
+    from symroof.vllm.served_case import served_case
 
-    advised = review(served(read_line(line), line_selection(options)))
+    advised = review(served_case(read_line(line), line_selection(options)))
     say(json_text(review_json(advised)) if as_json else review_text(advised))
     return int(strict and bool(findings(advised.served.study.first)))
 
 
 def review_json(advised: Review) -> dict[str, Any]:
-    """The review for programs."""
+    """The review as JSON."""
     from symroof.analysis.verdict import efficiency_basis
-    from symroof.vllm.flags import READ
+    from symroof.vllm.flags import SOURCE
 
     answers, made = advised.served.study.first, advised.served
     return {
@@ -60,63 +59,65 @@ def review_json(advised: Review) -> dict[str, Any]:
             "line": advised.line or None,
             "solved": SOLVED if advised.served.study.first.box else None,
             "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
-            "copies": {"slow": advised.copies[0], "expected": advised.copies[1]} if advised.copies else None,
+            "copies": {"slow": advised.replicas[0], "expected": advised.replicas[1]} if advised.replicas else None,
             "quantities": {name: result.as_json() for name, result in advised.gives.items()},
-            "warnings": advised.doubts,
+            "warnings": advised.missed_targets,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
         "warnings": advised.warnings,
-        "read": READ,
+        "read": SOURCE,
     }
 
 
-def _limit_json(limit: Limit) -> dict[str, Any]:
+def _limit_json(limit: BatchLimit) -> dict[str, Any]:
     from symroof.analysis.solution_text import solution_json
 
     return {"name": limit.name, "value": limit.value, "means": limit.means, "solution": solution_json(limit.solution)}
 
 
 def review_text(advised: Review) -> str:
-    """Flags, numbers, limits, the recommended line with its derivation."""
+    """Flags, quantities, limits, and the recommended command with its derivation."""
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
-    from symroof.report.text_table import table
-    from symroof.vllm.flags import READ
+    from symroof.drawing.table_formats import text_table
+    from symroof.vllm.flags import SOURCE
 
     made, answers = advised.served, advised.served.study.first
     warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
-    lines += ["flags (* = vLLM's default)", table(rows, ["  flag", "value", "sets", "means"]), ""]
+    lines += ["flags (* = vLLM's default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
     facts = [[name, result.text(), advised.case_of(name).peak_bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
     lines += [
         "current configuration",
-        table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ") if answers.at_peak else table([[n, v, m] for n, v, _, m in facts], indent="  "),
+        text_table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ")
+        if answers.at_peak
+        else text_table([[n, v, m] for n, v, _, m in facts], indent="  "),
         "",
     ]
     lines += [
-        "limits (a chunk: beside the full batch at its last step, after the rest of the prompt)",
-        table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
+        "limits (chunk: with a full batch at its last step, at the end of the prompt)",
+        text_table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
     lines += _advice(advised)
-    return "\n".join([*lines, switches_line(answers), f"flags as in {READ}"])
+    return "\n".join([*lines, switches_line(answers), f"flags as in {SOURCE}"])
 
 
-def _value(limit: Limit) -> str:
+def _value(limit: BatchLimit) -> str:
     return "no limit" if limit.value is None else f"{limit.value:,}"
 
 
-def _name(limit: Limit) -> str:
+def _name(limit: BatchLimit) -> str:
     from symroof.theory.thresholds import THRESHOLDS
 
     return limit.name if limit.name in THRESHOLDS else "(paced prefill)"
 
 
 def _advice(advised: Review) -> list[str]:
-    """The recommended flags with their closed forms, and the line."""
+    """The recommended flags with their closed forms, and the command."""
     if not advised.advice:
         return []
     lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.box else "")]
@@ -126,22 +127,22 @@ def _advice(advised: Review) -> list[str]:
 
 
 def _gives(advised: Review) -> list[str]:
-    """How many copies of the recommended line the arrival rate asks for, and what they give."""
-    from symroof.report.text_table import table
+    """The replicas that the arrival rate needs, and the resulting quantities."""
+    from symroof.drawing.table_formats import text_table
 
     title = "with the recommended flags"
-    if advised.copies:
-        slow, expected = advised.copies
+    if advised.replicas:
+        slow, expected = advised.replicas
         rate = advised.served.study.first.result("arrival_rate").plain()
-        bears = "load below 1" + (", the first token in time" if advised.in_time else "")
-        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({bears}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
-    doubts = [f"! {doubt}" for doubt in advised.doubts]
+        condition = "load below 1" + (", the first token in time" if advised.in_time else "")
+        title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({condition}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
+    missed_targets = [f"! {doubt}" for doubt in advised.missed_targets]
     rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
-    return [title, *doubts, table(rows, indent="  "), ""] if rows else []
+    return [title, *missed_targets, text_table(rows, indent="  "), ""] if rows else []
 
 
 def _derived(advice: Advice) -> list[str]:
-    """Each limit behind a flag: equation, closed form where there is one, value."""
+    """Each limit of a flag: equation, closed form if any, value."""
     from symroof.analysis.solution import formula_trees
     from symroof.formula.text import text
 

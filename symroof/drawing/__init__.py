@@ -1,4 +1,4 @@
-"""Drawing: lines, areas and words on a page, room for labels, and the page as SVG, PDF or PNG. Knows nothing of what it draws."""
+"""Drawing lines, areas and text with automatic label placement, written as SVG, PDF or PNG; and text and HTML tables."""
 
 ENDINGS = ("svg", "pdf", "png")
-"""The forms a drawing takes: modules of this room."""
+"""Output formats: modules of this package."""

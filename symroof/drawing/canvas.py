@@ -1,24 +1,25 @@
-"""A page to draw on: lines, areas and words in points, y upwards, in the order in which they cover each other."""
+"""A page of lines, areas and texts in points, y upwards, in drawing order."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from symroof.drawing.colours import BLACK, SOLID, WHITE, Dash
-from symroof.drawing.letters import text_width
+from symroof.drawing.text_metrics import text_width
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
 ASCENT, DESCENT, LEADING = 0.74, 0.22, 1.18
-HATCH = 11.0  # points between slanted lines
-"""Of Helvetica, in sizes: what a line of words takes above and below its foot, and from foot to foot."""
+"""Of Helvetica, relative to the font size: height above and below the baseline, distance of baselines."""
+HATCH = 11.0
+"""Points between slanted lines."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """A line, or an area where it is closed."""
+class Polyline:
+    """A line, or an area if closed."""
 
     points: tuple[Point, ...]
     closed: bool = False
@@ -30,8 +31,8 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Words:
-    """One line of text; x and y are where its foot begins."""
+class TextLine:
+    """One line of text; x and y are the start of its baseline."""
 
     text: str
     x: float
@@ -47,7 +48,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Label:
-    """Words of one or more lines that belong together, with the box they fill."""
+    """A text of one or more lines with its box."""
 
     text: str
     box: Box
@@ -56,61 +57,61 @@ class Label:
 
 @dataclass
 class Canvas:
-    """Everything drawn so far. The page grows downwards (to negative y) where words are put under it."""
+    """Everything drawn so far. Text below the drawing extends the page to negative y."""
 
     width: float
     height: float
     below: float = 0.0
-    items: list[Shape | Words] = field(default_factory=list)
+    items: list[Polyline | TextLine] = field(default_factory=list)
     labels: list[Label] = field(default_factory=list)
     drawn: list[tuple[str, float | str, float]] = field(default_factory=list)
-    """What the lines, signs and bars show: the name of each, and its values across and up."""
+    """The data of lines, markers and bars: name, x and y value."""
     axes: tuple[str, str] = ("", "")
     """The names of the two axes."""
 
     def line(self, points: Sequence[Point], colour: str = BLACK, width: float = 1.0, dash: Dash = SOLID, clip: Box | None = None) -> None:
         if len(points) > 1:
-            self.items.append(Shape(tuple(points), stroke=colour, width=width, dash=dash, clip=corners(clip) if clip else None))
+            self.items.append(Polyline(tuple(points), stroke=colour, width=width, dash=dash, clip=corners(clip) if clip else None))
 
     def area(self, points: Sequence[Point], fill: str, clip: Box | None = None) -> None:
         if len(points) > 2:
-            self.items.append(Shape(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
+            self.items.append(Polyline(tuple(points), closed=True, fill=fill, clip=corners(clip) if clip else None))
 
     def hatched(self, points: Sequence[Point], box: Box, colour: str) -> None:
-        """Slanted lines over an area: it differs from its neighbour in grey too."""
+        """Hatch an area, to distinguish it without colour."""
         left, bottom, right, top = box
         rise = top - bottom
         for i in range(int((right - left + rise) / HATCH)):
             start = left - rise + (i + 0.5) * HATCH
-            self.items.append(Shape(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
+            self.items.append(Polyline(((start, bottom), (start + rise, top)), stroke=colour, width=0.6, clip=tuple(points)))
 
     def marker(self, centre: Point, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
-        """A sign at a place: circle, square, up, down, diamond, cross; hollow where ``fill`` is white."""
+        """Draw a marker: circle, square, up, down, diamond or cross; hollow if ``fill`` is white."""
         points = [(centre[0] + radius * x, centre[1] + radius * y) for x, y in MARKERS[shape]]
         if shape == "cross":
-            self.items += [Shape((points[0], points[1]), stroke=colour, width=1.8), Shape((points[2], points[3]), stroke=colour, width=1.8)]
+            self.items += [Polyline((points[0], points[1]), stroke=colour, width=1.8), Polyline((points[2], points[3]), stroke=colour, width=1.8)]
         else:
-            self.items.append(Shape(tuple(points), True, fill or colour, WHITE if fill is None else colour, 0.8 if fill is None else 1.1))
+            self.items.append(Polyline(tuple(points), True, fill or colour, WHITE if fill is None else colour, 0.8 if fill is None else 1.1))
 
-    def words(self, text: str, x: float, y: float, size: float = 9, colour: str = BLACK, bold: bool = False, align: float = 0.0) -> Box:
-        """Words at a place: ``y`` is the foot of the first line, ``align`` the share of the width that lies left of ``x``. Returns their box."""
+    def text(self, text: str, x: float, y: float, size: float = 9, colour: str = BLACK, bold: bool = False, align: float = 0.0) -> Box:
+        """Draw a text and return its box: ``y`` is the first baseline, ``align`` the share of the width left of ``x``."""
         lines = text.split("\n")
         widths = [text_width(line, size, bold) for line in lines]
         whole = max(widths)
         for i, (line, width) in enumerate(zip(lines, widths, strict=True)):
-            self.items.append(Words(line, x - align * width, y - i * LEADING * size, size, colour, bold))
+            self.items.append(TextLine(line, x - align * width, y - i * LEADING * size, size, colour, bold))
         box = (x - align * whole, y - ((len(lines) - 1) * LEADING + DESCENT) * size, x + (1 - align) * whole, y + ASCENT * size)
         self.labels.append(Label(text, box, size))
         return box
 
     def centred(self, text: str, centre: Point, size: float, colour: str = BLACK, bold: bool = False) -> Box:
-        """Words with the middle of their box at a place."""
+        """Draw a text centred at a point."""
         height = block(text, size, bold)[1]
-        return self.words(text, centre[0], centre[1] + height / 2 - ASCENT * size, size, colour, bold, align=0.5)
+        return self.text(text, centre[0], centre[1] + height / 2 - ASCENT * size, size, colour, bold, align=0.5)
 
 
 def block(text: str, size: float, bold: bool = False) -> tuple[float, float]:
-    """Width and height of words in one or more lines."""
+    """Width and height of a text of one or more lines."""
     lines = text.split("\n")
     return max(text_width(line, size, bold) for line in lines), ((len(lines) - 1) * LEADING + ASCENT + DESCENT) * size
 

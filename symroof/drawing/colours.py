@@ -3,10 +3,10 @@
 BLUE, ORANGE, GREEN, SKY, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7"
 BLACK, GREY, PALE, WHITE = "#000000", "#555555", "#AAAAAA", "#FFFFFF"
 OCHRE = "#8A5A00"
-"""The orange, dark enough to read as words."""
+"""Orange, dark enough for text."""
 
 DARKER = {ORANGE: OCHRE, SKY: "#1B6E9C", PURPLE: "#A13D70", GREEN: "#00795A", VERMILION: "#B84E00"}
-"""Colours that are too light for words, and what their words are written in."""
+"""Darker variants for text of colours that are too light."""
 
 Dash = tuple[float, ...]
 SOLID: Dash = ()
@@ -23,11 +23,11 @@ SERIES: tuple[tuple[str, Dash, str], ...] = (
     (SKY, (7, 2, 1.4, 2, 1.4, 2), "down"),
     (GREY, (3, 2), "cross"),
 )
-"""Colour, dash and marker of one line among several: any one of the three identifies a line."""
+"""Colour, dash and marker of each line; each of the three identifies it."""
 
 
 def tint(colour: str, share: float) -> str:
-    """A colour thinned with white: areas need no transparency.
+    """A colour mixed with white, instead of transparency.
 
     >>> tint("#0072B2", 0.0), tint("#000000", 0.25)
     ('#FFFFFF', '#BFBFBF')

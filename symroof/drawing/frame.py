@@ -1,4 +1,4 @@
-"""Two axes on a page: curves, areas and signs by value, and labels that find their own room."""
+"""Two axes on a page: curves, areas and markers by value, with automatically placed labels."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -7,33 +7,33 @@ from functools import partial
 
 from symroof.drawing.canvas import Box, Canvas, Point, block
 from symroof.drawing.colours import BLACK, DARKER, GREY, SOLID, Dash, tint
-from symroof.drawing.letters import text_width
-from symroof.drawing.places import Area, Places, nearest_edge
+from symroof.drawing.label_placement import Area, LabelPlacer, nearest_edge
 from symroof.drawing.scales import Scale
+from symroof.drawing.text_metrics import text_width
 
 TICK_SIZE, LABEL_SIZE = 8.5, 9.0
 SIZES = (9.0, 8.0)
-"""Sizes a label is tried in."""
+"""Font sizes to try for a label."""
 GAPS = (7.0, 13.0, 22.0, 34.0, 50.0, 75.0, 105.0)
-"""How far from its place a label may stand."""
+"""Distances of a label from its point to try."""
 
 Marks = Callable[[float, float], Sequence[Sequence[float]]]
-"""For the ends of an axis the values to mark on it, from many to few: the first that can be read side by side is taken."""
+"""Candidate tick sets for an axis range, from many to few ticks; the first whose labels do not overlap is used."""
 
 
 @dataclass
 class Frame:
-    """A canvas with scales across and up; labels avoid everything drawn on it."""
+    """A canvas with an x and a y scale; labels avoid everything drawn on it."""
 
     canvas: Canvas
     x: Scale
     y: Scale
-    places: Places = field(init=False)
+    placer: LabelPlacer = field(init=False)
     unplaced: list[str] = field(default_factory=list)
-    """Labels for which there was no room, in their shortest wording."""
+    """Labels without room."""
 
     def __post_init__(self) -> None:
-        self.places = Places(self.box)
+        self.placer = LabelPlacer(self.box)
 
     @property
     def box(self) -> Box:
@@ -43,69 +43,69 @@ class Frame:
         return self.x(x), self.y(y)
 
     def axes(self, x_name: str, y_name: str, x_marks: Marks, y_marks: Marks, x_text: Callable[[float], str], y_text: Callable[[float], str]) -> None:
-        """Both axes with their names, ticks and their values; the name of the upright one stands level, above it."""
+        """Draw both axes with names, ticks and values; the name of the vertical axis is horizontal, above it."""
         left, bottom, right, top = self.box
         self.canvas.line([(left, top), (left, bottom), (right, bottom)], GREY, 0.8)
         for mark in readable(x_marks(self.x.low, self.x.high), lambda m: (self.x(m), text_width(x_text(m), TICK_SIZE)), 7.0):
             self.canvas.line([(self.x(mark), bottom), (self.x(mark), bottom - 3)], GREY, 0.8)
-            self.canvas.words(x_text(mark), self.x(mark), bottom - 12, TICK_SIZE, GREY, align=0.5)
+            self.canvas.text(x_text(mark), self.x(mark), bottom - 12, TICK_SIZE, GREY, align=0.5)
         for mark in readable(y_marks(self.y.low, self.y.high), lambda m: (self.y(m), TICK_SIZE), 8.0):
             self.canvas.line([(left, self.y(mark)), (left - 3, self.y(mark))], GREY, 0.8)
-            self.canvas.words(y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0)
+            self.canvas.text(y_text(mark), left - 5, self.y(mark) - 0.35 * TICK_SIZE, TICK_SIZE, GREY, align=1.0)
         self.canvas.axes = (x_name, y_name)
-        self.canvas.words(x_name, (left + right) / 2, bottom - 27, LABEL_SIZE, align=0.5)
-        self.canvas.words(y_name, 6, top + 7, LABEL_SIZE)
+        self.canvas.text(x_name, (left + right) / 2, bottom - 27, LABEL_SIZE, align=0.5)
+        self.canvas.text(y_name, 6, top + 7, LABEL_SIZE)
 
     def curve(self, name: str, points: Sequence[Point], colour: str, width: float = 1.6, dash: Dash = SOLID) -> None:
         """A line through values."""
         placed = [(self.x(x), self.y(y)) for x, y in points]
-        shown = [_reined(point, self.box) for point in placed]
+        shown = [_clamped(point, self.box) for point in placed]
         self.canvas.drawn += [(name, x, y) for x, y in points]
         self.canvas.line(shown, colour, width, dash, clip=self.box)
-        self.places.add_line(name, shown)
+        self.placer.add_line(name, shown)
 
-    def across(self, name: str, y: float, colour: str, dash: Dash = SOLID) -> None:
-        """A level line over the whole frame."""
-        if self.y.holds(y):
+    def horizontal_line(self, name: str, y: float, colour: str, dash: Dash = SOLID) -> None:
+        """A horizontal line over the whole frame."""
+        if self.y.contains(y):
             self.curve(name, [(self.x.low, y), (self.x.high, y)], colour, 1.2, dash)
 
-    def upright(self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
-        """An upright line over the whole frame."""
-        if self.x.holds(x):
+    def vertical_line(self, name: str, x: float, colour: str, dash: Dash = SOLID, width: float = 1.2) -> None:
+        """A vertical line over the whole frame."""
+        if self.x.contains(x):
             self.curve(name, [(x, self.y.low), (x, self.y.high)], colour, width, dash)
 
-    def span(self, low: float, high: float, colour: str, share: float) -> None:
-        """The area between two values across, thinly coloured."""
+    def shade(self, low: float, high: float, colour: str, share: float) -> None:
+        """Tint the area between two x values."""
         _, bottom, _, top = self.box
         a, b = (self.x(min(max(value, self.x.low), self.x.high)) for value in (low, high))
         if b > a:
             self.canvas.area([(a, bottom), (b, bottom), (b, top), (a, top)], tint(colour, share))
 
-    def cut(self, value: float) -> None:
-        """Where memory ends: what lies beyond is hatched. To be drawn before any label, and labelled by :meth:`label_cut`."""
+    def memory_limit(self, value: float) -> None:
+        """Draw the memory limit and hatch the area beyond it. Call before any label; :meth:`label_memory_limit` labels it."""
         _, bottom, right, top = self.box
-        start = self._cut_at(value)
+        start = self._limit_position(value)
         if start < right:
             self.canvas.hatched([(start, bottom), (right, bottom), (right, top), (start, top)], self.box, "#BBBBBB")
-            self.upright("memory", value, BLACK, width=1.5)
+            self.vertical_line("memory", value, BLACK, width=1.5)
 
-    def label_cut(self, value: float, *texts: str) -> None:
-        """What memory holds, beside the cut, and that what lies beyond does not fit."""
+    def label_memory_limit(self, value: float, *texts: str) -> None:
+        """Label the memory limit and the area beyond it."""
         left, _, right, _ = self.box
-        start = self._cut_at(value)
+        start = self._limit_position(value)
         if start < right:
-            inside = self.within(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
-            inside or self.beside("memory", ("does not fit",), GREY, bold=True)
+            inside = self.label_region(lambda _: (start, right), ("does not fit", "does\nnot fit"), GREY, needed=False)
+            inside or self.label_line("memory", ("does not fit",), GREY, bold=True)
         if left < start < right:
-            self.beside("memory", texts, BLACK)
+            self.label_line("memory", texts, BLACK)
 
-    def _cut_at(self, value: float) -> float:
+    def _limit_position(self, value: float) -> float:
         return min(max(self.x(value), self.box[0]), self.box[2])
 
-    def between(self, low: float, high: float, texts: Sequence[str], colour: str) -> bool:
-        """A name for the area between two values across, where there is room for it."""
+    def label_range(self, low: float, high: float, texts: Sequence[str], colour: str) -> bool:
+        """Label the area between two x values if there is room."""
         span = self.x(low), self.x(high)
-        return self.within(lambda _: span, texts, colour, needed=False)
+        return self.label_region(lambda _: span, texts, colour, needed=False)
 
     def band(self, places: Sequence[float], ends: Sequence[tuple[float, float]], colour: str) -> None:
         """The area between the lower and upper ends of a curve."""
@@ -114,32 +114,32 @@ class Frame:
 
     def region(self, points: Sequence[Point], colour: str, share: float) -> None:
         """The area inside a line through values."""
-        self.canvas.area([_reined((self.x(x), self.y(y)), self.box) for x, y in points], tint(colour, share), clip=self.box)
+        self.canvas.area([_clamped((self.x(x), self.y(y)), self.box) for x, y in points], tint(colour, share), clip=self.box)
 
-    def sign(self, x: float, y: float, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
-        """A marker at a value, where the frame shows it."""
-        if self.x.holds(x) and self.y.holds(y):
+    def marker(self, x: float, y: float, shape: str, colour: str, radius: float = 4.0, fill: str | None = None) -> None:
+        """Draw a marker at a point inside the frame."""
+        if self.x.contains(x) and self.y.contains(y):
             px, py = self.at(x, y)
             self.canvas.drawn.append((shape, x, y))
             self.canvas.marker((px, py), shape, colour, radius, fill)
-            self.places.take((px - radius, py - radius, px + radius, py + radius))
+            self.placer.reserve((px - radius, py - radius, px + radius, py + radius))
 
-    def beside(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
-        """A line's label in the first of its wordings that there is room for; one without room is listed under the picture."""
-        if not self.places.shows(name):
+    def label_line(self, name: str, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
+        """Label a line with the first text that fits; without room it is listed below the picture."""
+        if not self.placer.has_line(name):
             return False
-        return self._put(texts, colour, bold, lambda size: self.places.beside(name, size), needed)
+        return self._put(texts, colour, bold, lambda size: self.placer.beside_line(name, size), needed)
 
-    def near(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
-        """The label of a place that the frame shows, with a thin line to it where it stands further off."""
-        if not (self.x.holds(x) and self.y.holds(y)):
+    def label_point(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
+        """Label a point inside the frame, with a leader line if the label is far away."""
+        if not (self.x.contains(x) and self.y.contains(y)):
             return False
         spot = self.at(x, y)
-        return any(self._put(texts, colour, bold, partial(self.places.near, spot, gap), gap == GAPS[-1], spot) for gap in GAPS)
+        return any(self._put(texts, colour, bold, partial(self.placer.near_point, spot, gap), gap == GAPS[-1], spot) for gap in GAPS)
 
-    def within(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
-        """A region's name inside it; one that is not needed is left out where the region is too small."""
-        return self._put(texts, colour, True, lambda size: self.places.within(area, size), needed)
+    def label_region(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
+        """Label a region inside it; an optional label is omitted if the region is too small."""
+        return self._put(texts, colour, True, lambda size: self.placer.inside_region(area, size), needed)
 
     def _put(
         self,
@@ -162,24 +162,24 @@ class Frame:
 
     def _write(self, text: str, place: Point, size: float, colour: str, bold: bool, leader: Point | None) -> None:
         box = self.canvas.centred(text, place, size, DARKER.get(colour, colour), bold)
-        self.places.take(box)
+        self.placer.reserve(box)
         if leader is None:
             return
         end = nearest_edge(leader, place, (box[2] - box[0], box[3] - box[1]))
         if abs(end[0] - leader[0]) + abs(end[1] - leader[1]) > 13:
             self.canvas.line([end, leader], GREY, 0.5)
-            self.places.add_line("leaders", [end, leader])
+            self.placer.add_line("leaders", [end, leader])
 
 
 def readable(sets: Sequence[Sequence[float]], extent: Callable[[float], tuple[float, float]], gap: float) -> Sequence[float]:
-    """The first set of marks whose words stand apart; ``extent`` gives the place and the width of one."""
+    """The first set of ticks whose labels do not overlap; ``extent`` gives position and width of a label."""
     for marks in sets:
         if all(b - a >= (wa + wb) / 2 + gap for (a, wa), (b, wb) in itertools.pairwise(sorted(map(extent, marks)))):
             return marks
     return sets[-1][:1] if sets else ()
 
 
-def _reined(point: Point, box: Box) -> Point:
-    """A place no further than a page beyond the frame, so that no viewer meets infinity."""
+def _clamped(point: Point, box: Box) -> Point:
+    """Limit a point to a page around the frame, so that no viewer gets infinite coordinates."""
     reach = 700.0
     return min(max(point[0], box[0] - reach), box[2] + reach), min(max(point[1], box[1] - reach), box[3] + reach)

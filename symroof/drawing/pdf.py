@@ -1,12 +1,12 @@
-"""The page as PDF: one page of vectors and words in Helvetica, with a title, and tagged as a figure with an alternative text."""
+"""PDF output: one page of vectors and Helvetica text, tagged as a figure with an alternative text."""
 
-from symroof.drawing.canvas import Canvas, Point, Shape, Words
+from symroof.drawing.canvas import Canvas, Point, Polyline, TextLine
 from symroof.drawing.svg import number
 
 
 def pdf(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file without a date: the same drawing gives the same bytes."""
-    drawn = "\n".join(_shape(item) if isinstance(item, Shape) else _words(item) for item in canvas.items)
+    """The drawing as a reproducible PDF file without a date."""
+    drawn = "\n".join(_shape(item) if isinstance(item, Polyline) else _words(item) for item in canvas.items)
     content = f"/Figure <</MCID 0>> BDC\n{drawn}\nEMC\n".encode("cp1252", "replace")
     page = f"0 {number(-canvas.below)} {number(canvas.width)} {number(canvas.height)}"
     objects = [
@@ -24,7 +24,7 @@ def pdf(canvas: Canvas, title: str, description: str) -> bytes:
 
 
 def _file(objects: list[bytes]) -> bytes:
-    """Objects with the table of where each begins; the seventh is the document's information."""
+    """Objects with the cross-reference table; the seventh is the document information."""
     made, places = b"%PDF-1.5\n%\xe2\xe3\xcf\xd3\n", []
     for i, content in enumerate(objects, start=1):
         places.append(len(made))
@@ -49,7 +49,7 @@ def _path(points: tuple[Point, ...], closed: bool) -> str:
     return f"{pairs[0]} m {' '.join(f'{pair} l' for pair in pairs[1:])}{' h' if closed else ''}"
 
 
-def _shape(shape: Shape) -> str:
+def _shape(shape: Polyline) -> str:
     set_up = [f"{_rgb(shape.fill)} rg"] if shape.fill else []
     if shape.stroke:
         set_up += [f"{_rgb(shape.stroke)} RG", f"{number(shape.width)} w", "1 j", f"[{' '.join(map(number, shape.dash))}] 0 d"]
@@ -58,6 +58,6 @@ def _shape(shape: Shape) -> str:
     return f"q {clip}{' '.join(set_up)} {_path(shape.points, shape.closed)} {paint} Q"
 
 
-def _words(words: Words) -> str:
+def _words(words: TextLine) -> str:
     escaped = "".join(f"\\{c}" if c in "()\\" else c if c.isprintable() else " " for c in words.text)
     return f"BT /F{2 if words.bold else 1} {number(words.size)} Tf {_rgb(words.colour)} rg {number(words.x)} {number(words.y)} Td ({escaped}) Tj ET"

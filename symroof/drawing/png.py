@@ -1,17 +1,17 @@
-"""The page as PNG: the same lines, painted by matplotlib's Agg, which is loaded for this and nothing else."""
+"""PNG output, painted by matplotlib's Agg, which is only imported here."""
 
 import io
 from typing import Any
 
-from symroof.drawing.canvas import Canvas, Point, Shape, Words
+from symroof.drawing.canvas import Canvas, Point, Polyline, TextLine
 from symroof.errors import require
 
 RESOLUTION = 200
-"""Dots an inch."""
+"""Dots per inch."""
 
 
 def png(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file with its text alternative in the metadata.
+    """The drawing as a PNG file with its text alternative in the metadata.
 
     Raises:
         InputError: matplotlib is not installed.
@@ -25,7 +25,7 @@ def png(canvas: Canvas, title: str, description: str) -> bytes:
     FigureCanvasAgg(figure)
     page = Affine2D().translate(0, canvas.below).scale(RESOLUTION / 72)
     for order, item in enumerate(canvas.items):
-        artist = _shape(item, page) if isinstance(item, Shape) else _words(item, page)
+        artist = _shape(item, page) if isinstance(item, Polyline) else _words(item, page)
         artist.set_zorder(order)
         figure.add_artist(artist, clip=False)
     made = io.BytesIO()
@@ -39,7 +39,7 @@ def _outline(points: tuple[Point, ...], closed: bool) -> Any:
     return Path([*points, points[0]], closed=True) if closed else Path(points)
 
 
-def _shape(shape: Shape, page: Any) -> Any:
+def _shape(shape: Polyline, page: Any) -> Any:
     from matplotlib.patches import PathPatch
 
     dash: Any = (0, [part / shape.width for part in shape.dash]) if shape.dash else "solid"
@@ -52,15 +52,15 @@ def _shape(shape: Shape, page: Any) -> Any:
     return artist
 
 
-def _words(words: Words, page: Any) -> Any:
-    """The outlines of the letters, drawn to the width they have in the other forms."""
+def _words(words: TextLine, page: Any) -> Any:
+    """Glyph outlines, scaled to the text width of the other formats."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.patches import PathPatch
     from matplotlib.textpath import TextPath
     from matplotlib.transforms import Affine2D
 
     font = FontProperties(family="DejaVu Sans", weight="bold" if words.bold else "normal")
-    size = words.size * 0.96  # its letters are the taller ones
+    size = words.size * 0.96  # its glyphs are taller than Helvetica's
     outline: Any = TextPath((0, 0), words.text.replace("$", r"\$"), size=size, prop=font)
     drawn = outline.get_extents().width if words.text.strip() else 0.0
     squeeze = words.width / drawn if drawn else 1.0

@@ -1,4 +1,4 @@
-"""Axes as numbers: where a value lies on the page, and which values to mark."""
+"""Scales of axes, and the values of their ticks."""
 
 import math
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """From values to points on the page and back, evenly or in logarithms.
+    """A linear or logarithmic mapping of values to page coordinates.
 
     >>> scale = Scale(1, 100, 0.0, 200.0, log=True)
-    >>> scale(10), scale.back(100.0)
+    >>> scale(10), scale.inverse(100.0)
     (100.0, 10.0)
     """
 
@@ -28,19 +28,19 @@ class Scale:
             share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
-    def back(self, place: float) -> float:
+    def inverse(self, place: float) -> float:
         share = (place - self.start) / (self.end - self.start)
         return self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
 
-    def holds(self, value: float) -> bool:
-        """Whether a value lies on the axis."""
+    def contains(self, value: float) -> bool:
+        """Whether a value is on the axis."""
         return self.low <= value <= self.high
 
 
-def even(low: float, high: float, most: int = 7) -> list[float]:
-    """Round values between two, at most so many: steps of 1, 2, 2.5 or 5 times a power of ten.
+def round_values(low: float, high: float, most: int = 7) -> list[float]:
+    """Up to ``most`` round values in an interval: steps of 1, 2, 2.5 or 5 times a power of ten.
 
-    >>> even(0, 42)
+    >>> round_values(0, 42)
     [0.0, 10.0, 20.0, 30.0, 40.0]
     """
     size = 10.0 ** math.floor(math.log10((high - low) / most))
@@ -49,21 +49,30 @@ def even(low: float, high: float, most: int = 7) -> list[float]:
     return [i * step for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def evenly(low: float, high: float) -> list[list[float]]:
-    """Round values between two, ever fewer."""
-    return [even(low, high, most) for most in (8, 6, 4)]
+def linear_ticks(low: float, high: float) -> list[list[float]]:
+    """Linear tick sets, from many to few."""
+    return [round_values(low, high, most) for most in (8, 6, 4)]
 
 
-def powers_of_two(low: float, high: float) -> list[list[float]]:
-    """Powers of two between two values, ever fewer: all, every second, every third ..."""
+def next_power_of_two(value: float) -> float:
+    """The smallest power of two that is not below a value.
+
+    >>> next_power_of_two(5), next_power_of_two(0.3)
+    (8.0, 0.5)
+    """
+    return 2.0 ** math.ceil(math.log2(value) - 1e-9)
+
+
+def power_of_two_ticks(low: float, high: float) -> list[list[float]]:
+    """Power-of-two tick sets, from many to few."""
     powers = [2.0**i for i in range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)]
     return [powers[::skip] for skip in (1, 2, 3, 4, 6)]
 
 
-def decimal(low: float, high: float) -> list[list[float]]:
-    """Values to mark on a logarithmic axis, ever fewer; evenly spaced ones where it spans too little for powers.
+def log_ticks(low: float, high: float) -> list[list[float]]:
+    """Logarithmic tick sets, from many to few; linear ones if the axis is too short for powers of ten.
 
-    >>> decimal(1, 100)[1]
+    >>> log_ticks(1, 100)[1]
     [1.0, 10.0, 100.0]
     """
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -72,5 +81,5 @@ def decimal(low: float, high: float) -> list[list[float]]:
         marks = [factor * 10.0**e for e in exponents for factor in factors if e % every == 0]
         sets.append([mark for mark in marks if low * (1 - 1e-9) <= mark <= high * (1 + 1e-9)])
     if len(sets[0]) < 3:
-        return [even(low, high, most) for most in (6, 5, 4, 3)]
+        return [round_values(low, high, most) for most in (6, 5, 4, 3)]
     return [marks for marks in sets if len(marks) > 1]

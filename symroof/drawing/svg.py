@@ -1,17 +1,17 @@
-"""The page as SVG: words stay words, held to their width whatever the reader's font, with title and description for who cannot see it."""
+"""SVG output: text at a fixed width in any font, with title and description for screen readers."""
 
 from html import escape
 
-from symroof.drawing.canvas import Canvas, Point, Shape, Words
+from symroof.drawing.canvas import Canvas, Point, Polyline, TextLine
 from symroof.drawing.colours import BLACK
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
 def svg(canvas: Canvas, title: str, description: str) -> bytes:
-    """The drawing as a file; the same drawing gives the same bytes."""
+    """The drawing as a reproducible SVG file."""
     width, height = canvas.width, canvas.height + canvas.below
-    clips = {clip: f"c{i}" for i, clip in enumerate(dict.fromkeys(item.clip for item in canvas.items if isinstance(item, Shape) and item.clip))}
+    clips = {clip: f"c{i}" for i, clip in enumerate(dict.fromkeys(item.clip for item in canvas.items if isinstance(item, Polyline) and item.clip))}
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{number(width)}pt" height="{number(height)}pt" '
         f'viewBox="0 0 {number(width)} {number(height)}" font-family="{FONTS}">',
@@ -19,14 +19,14 @@ def svg(canvas: Canvas, title: str, description: str) -> bytes:
         f'<desc>{_text(description)}</desc>',
         *(["<defs>", *(f'<clipPath id="{name}"><path d="{_path(clip, True, canvas.height)}"/></clipPath>' for clip, name in clips.items()), "</defs>"] if clips else []),
         f'<rect width="{number(width)}" height="{number(height)}" fill="#FFFFFF"/>',
-        *(_shape(item, canvas.height, clips) if isinstance(item, Shape) else _words(item, canvas.height) for item in canvas.items),
+        *(_shape(item, canvas.height, clips) if isinstance(item, Polyline) else _words(item, canvas.height) for item in canvas.items),
         "</svg>",
     ]  # fmt: skip
     return ("\n".join(lines) + "\n").encode()
 
 
 def number(value: float) -> str:
-    """Two decimals, no more than needed.
+    """A number with up to two decimals.
 
     >>> number(3.0), number(-0.001), number(12.345)
     ('3', '0', '12.35')
@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 
 def _text(text: str) -> str:
-    """What XML may hold: control characters are not let through."""
+    """Escaped text without control characters."""
     return escape("".join(c if c.isprintable() else " " for c in text))
 
 
@@ -45,7 +45,7 @@ def _path(points: tuple[Point, ...], closed: bool, top: float) -> str:
     return f"M{'L'.join(pairs)}{'Z' if closed else ''}"
 
 
-def _shape(shape: Shape, top: float, clips: dict[tuple[Point, ...], str]) -> str:
+def _shape(shape: Polyline, top: float, clips: dict[tuple[Point, ...], str]) -> str:
     look = [f'fill="{shape.fill or "none"}"']
     if shape.stroke:
         look += [f'stroke="{shape.stroke}"', f'stroke-width="{number(shape.width)}"', 'stroke-linejoin="round"']
@@ -56,7 +56,7 @@ def _shape(shape: Shape, top: float, clips: dict[tuple[Point, ...], str]) -> str
     return f'<path d="{_path(shape.points, shape.closed, top)}" {" ".join(look)}/>'
 
 
-def _words(words: Words, top: float) -> str:
+def _words(words: TextLine, top: float) -> str:
     look = [
         f'x="{number(words.x)}"',
         f'y="{number(top - words.y)}"',

@@ -1,25 +1,26 @@
 """One catalogue entry as facts and tables: what ``symroof show`` prints."""
 
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.loaded_specs import LoadedSpec
+from symroof.cases.quantity_result import Result
 from symroof.cases.request import Request
 from symroof.cases.spec_values import model_values
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.text import text
-from symroof.report.entry import Entry, Table
-from symroof.report.measured_entry import measured_entry
-from symroof.report.preset_entry import preset_entry
+from symroof.formula.tree import Num
 from symroof.specs import catalogue
-from symroof.specs.fields import build
+from symroof.specs.fields import ValueRange, build
 from symroof.specs.file_kinds import file_kind, spec_class
 from symroof.specs.hardware import HardwareSpec
+from symroof.specs.input_values import Setting
 from symroof.specs.layer_order import runs
 from symroof.specs.layers import FeedForward, GroupedAttention, LayerBlock, LayerKind
-from symroof.specs.measured import MeasuredSpec
+from symroof.specs.measured import MeasuredSpec, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.own_theory import TheorySpec
@@ -29,17 +30,34 @@ from symroof.theory.layer_blocks import PARAMETER_GROUPS
 from symroof.theory.operator_table import cells, parameters, total
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
-from symroof.theory.symbols import INPUTS, canonical
+from symroof.theory.symbols import INPUTS, base_name, canonical
 from symroof.theory.theory import theory
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import format_quantity
 
+EntryTable = tuple[str, list[str], list[list[str]]]
 
-def entry(name: str, assume_family: str | None = None) -> Entry:
-    """The entry behind a name or a path.
+
+@dataclass
+class CatalogueEntry:
+    """Facts (name, value, remark), tables (heading, header, rows) and notes."""
+
+    kind: str
+    title: str
+    facts: list[list[str]] = field(default_factory=list)
+    tables: list[EntryTable] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        tables = [{"title": heading, "columns": header, "rows": rows} for heading, header, rows in self.tables]
+        return {"kind": self.kind, "title": self.title, "facts": self.facts, "tables": tables, "notes": self.notes}
+
+
+def entry(name: str, assume_family: str | None = None) -> CatalogueEntry:
+    """The catalogue entry of a name or a path.
 
     Raises:
-        InputError: nothing by that name, with the nearest.
+        InputError: an unknown name, with the nearest known one.
     """
     declared = _declared(canonical(name))
     if declared:
@@ -50,7 +68,7 @@ def entry(name: str, assume_family: str | None = None) -> Entry:
     return _from_document(_document(name))
 
 
-def _declared(name: str) -> Entry | None:
+def _declared(name: str) -> CatalogueEntry | None:
     if name in THRESHOLDS:
         t = THRESHOLDS[name]
         facts = [
@@ -62,21 +80,21 @@ def _declared(name: str) -> Entry | None:
             ["never, left side above", t.above],
         ]
         parts = theory().parts(t.step)
-        return Entry("threshold", t.name, facts + ([["of one operator", ", ".join(f"{t.name}.{part}" for part in parts)]] if parts else []))
+        return CatalogueEntry("threshold", t.name, facts + ([["of one operator", ", ".join(f"{t.name}.{part}" for part in parts)]] if parts else []))
     if name in SWITCHES:
         rows = [[value, meaning, "default" if value == SWITCHES[name].default else ""] for value, meaning in SWITCHES[name].values.items()]
-        return Entry("assumption", name, tables=[("values", [], rows)])
+        return CatalogueEntry("assumption", name, tables=[("values", [], rows)])
     if name in QUANTITIES:
         q = QUANTITIES[name]
         definition = theory().definitions.get(name)
         facts = [["LaTeX", q.latex], ["unit", q.unit or "plain number"], ["meaning", q.meaning]]
         facts += [["definition", text(definition)]] if definition else [["definition", str(q.search)]] if q.search else []
         facts += [["reference", q.reference]]
-        return Entry("quantity", name, facts, [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else [])
+        return CatalogueEntry("quantity", name, facts, [(f"by {q.switch}", [], [list(v) for v in q.variants])] if q.switch else [])
     if name in INPUTS:
         s = INPUTS[name]
         facts = [["LaTeX", s.latex], ["unit", s.written_in or s.unit or "plain number"], ["meaning", s.meaning], ["default", s.default or "none"]]
-        return Entry("input", name, facts + ([["also written", ", ".join(s.aliases)]] if s.aliases else []))
+        return CatalogueEntry("input", name, facts + ([["also written", ", ".join(s.aliases)]] if s.aliases else []))
     return None
 
 
@@ -84,7 +102,7 @@ SHOWN = ("models", "hardware", "presets", "measured", "theories")
 
 
 def _document(name: str) -> Document:
-    for kind in sorted(SHOWN, key=lambda kind: not catalogue.has_entry(kind, name)):  # an entry's own name before words of another's
+    for kind in sorted(SHOWN, key=lambda kind: not catalogue.has_entry(kind, name)):  # an exact name before partial matches
         try:
             return catalogue.find(kind, name)
         except InputError:
@@ -94,7 +112,7 @@ def _document(name: str) -> Document:
     raise InputError(Problem(name, "unknown name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
 
 
-def _from_document(document: Document) -> Entry:
+def _from_document(document: Document) -> CatalogueEntry:
     kind = file_kind(document)
     spec: Any = build(document, spec_class(kind))
     if isinstance(spec, HardwareSpec):
@@ -108,24 +126,24 @@ def _from_document(document: Document) -> Entry:
     if isinstance(spec, PresetSpec):
         return preset_entry(spec)
     facts = [[name, str(value)] for name, value in document.data.items() if not isinstance(value, (dict, list))]
-    return Entry(kind, str(getattr(spec, "title", None) or document.file), facts, notes=list(spec.notes))
+    return CatalogueEntry(kind, str(getattr(spec, "title", None) or document.file), facts, notes=list(spec.notes))
 
 
-def theory_entry(spec: TheorySpec) -> Entry:
-    """A user-defined theory: inputs with their defaults, formulas and thresholds, each with its source."""
+def theory_entry(spec: TheorySpec) -> CatalogueEntry:
+    """A user-defined theory: inputs with defaults, formulas and thresholds, each with its source."""
     inputs = [[name, s.unit, "" if s.default is None else str(s.default), s.means, str(s.source or "")] for name, s in spec.inputs.items()]
     formulas = [[name, s.said, s.unit, s.means, str(s.source or "")] for name, s in spec.define.items()]
     solved = [[s.name, s.equation or "", s.unknown or "", s.means or "", str(s.source or "")] for s in spec.thresholds]
-    tables: list[Table] = [
+    tables: list[EntryTable] = [
         ("inputs", ["name", "unit", "default", "meaning", "source"], inputs),
         ("quantities", ["name", "formula", "unit", "meaning", "source"], formulas),
         ("thresholds", ["name", "equation", "solved for", "meaning", "source"], solved),
     ]
     facts = [["name", spec.name], ["source", str(spec.source or "none given")]]
-    return Entry("theory", spec.title, facts, [table for table in tables if table[2]], list(spec.notes))
+    return CatalogueEntry("theory", spec.title, facts, [table for table in tables if table[2]], list(spec.notes))
 
 
-def hardware_entry(spec: HardwareSpec) -> Entry:
+def hardware_entry(spec: HardwareSpec) -> CatalogueEntry:
     """A device: every number with its source."""
     facts = [["name", spec.name], ["vendor", spec.vendor], ["architecture", spec.architecture or ""], ["released", str(spec.released or "")]]
     peaks = [
@@ -133,11 +151,73 @@ def hardware_entry(spec: HardwareSpec) -> Entry:
         for p, v in spec.peaks.items()
     ]
     rest = [[where, v.value.text, str(spec.source_of(v)), v.note or ""] for where, v in spec.numbers() if not where.startswith("peaks.")]
-    tables: list[Table] = [
+    tables: list[EntryTable] = [
         ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "with fp16 accumulation", "source", "note"], peaks),
         ("memory, links, power, price", ["number", "value", "source", "note"], rest),
     ]
-    return Entry("hardware", spec.title, facts, tables, list(spec.notes))
+    return CatalogueEntry("hardware", spec.title, facts, tables, list(spec.notes))
+
+
+def preset_entry(spec: PresetSpec) -> CatalogueEntry:
+    """A preset: switches, values and definitions of another tool, and its known errors."""
+    facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip()], *([["version", spec.version]] if spec.version else [])]
+    everywhere = [("", spec.set), *((f"on {name}", own) for name, own in spec.hardware.items()), *((f"of {name}", own) for name, own in spec.models.items())]
+    values = [[name, _setting(name, setting[0]), where] for where, own in everywhere for name, setting in own.items()]
+    values += [["peak_flops", rate.text, f"on {device} at {precision}"] for device, rates in spec.peaks.items() for precision, rate in rates.items()]
+    formulas = [[name, own.written, kind] for name, whole in spec.definitions.items() for kind, own in (("", whole), *whole.kinds) if own.own_base]
+    formulas = [row for i, row in enumerate(formulas) if row[:2] not in (earlier[:2] for earlier in formulas[:i])]
+    formulas += [[name, text(term), label] for name, own in spec.definitions.items() for label, term in own.terms]
+    tables: list[EntryTable] = [
+        ("counting choices", ["switch", "value"], [[switch, value] for switch, value in spec.assume.items()]),
+        ("values", ["name", "value", "where"], values),
+        ("definitions", ["quantity", "formula", "for, or adds"], formulas),
+        (
+            "where",
+            ["part", "formula", "for"],
+            [[name, written, "" if kind == "formula" else kind] for name, by in spec.where.items() for kind, written in by.items()],
+        ),
+        ("where the tool is wrong", ["choice", "slip"], [[name, slip] for name, slip in spec.slips.items()]),
+    ]
+    return CatalogueEntry("preset", spec.title, facts, [table for table in tables if table[2]], list(spec.notes))
+
+
+def _setting(name: str, value: Setting) -> str:
+    """A value of a preset as text."""
+    if isinstance(value, ValueRange):
+        return value.text
+    symbol = INPUTS.get(base_name(name)) or QUANTITIES.get(base_name(name))
+    return Result(symbol, value.value).plain(6) if isinstance(value, Num) and symbol else text(value)
+
+
+def measured_entry(spec: MeasuredSpec) -> CatalogueEntry:
+    """A source of measurements: the meaning of its figures, and every row."""
+    facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip()], ["licence", spec.license], ["definition", spec.definition]]
+    facts += [["quality", spec.quality]] if spec.quality else []
+    rows = [
+        [
+            row.engine, row.engine_class, row.model, row.device, row.stored or row.weights, row.kv, str(row.tp), str(row.pp),
+            str(row.batch), str(row.prompt), str(row.output or ""), row.metric, row.value.text, row.place,
+        ]
+        for row in spec.measurements
+    ]  # fmt: skip
+    columns = ["engine", "class", "model", "device", "weights", "kv", "tp", "pp", "batch", "prompt", "output", "metric", "value", "place"]
+    ceilings = [
+        [row.engine, row.device, str(row.devices), row.op, ", ".join(f"{k} {v}" for k, v in row.shape.items()), row.precision or "", row.value.text, row.place]
+        for row in spec.ceilings
+    ]
+    tables: list[EntryTable] = [("measurements", columns, rows)] if rows else []
+    tables += [("servers under load", SERVED_COLUMNS, [_served(row) for row in spec.serving])] if spec.serving else []
+    tables += [("ceilings", ["engine", "device", "devices", "operator", "shape", "precision", "value", "place"], ceilings)] if ceilings else []
+    return CatalogueEntry("measured", spec.title, facts, tables, list(spec.notes))
+
+
+SERVED_COLUMNS = ["engine", "model", "device", "devices", "layout", "weights", "kv", "prompt", "output", "value", "place"]
+
+
+def _served(row: ServedRate) -> list[str]:
+    layout = " ".join(f"{name} {degree}" for name in ("tp", "pp", "attention_dp") if (degree := getattr(row, name)))
+    lengths = [f"{float(length.value):g}" if length else "" for length in (row.prompt, row.output)]
+    return [row.engine, row.model, row.device, str(row.devices), layout, row.weights, row.kv, *lengths, row.value.text, row.place]
 
 
 MODEL_FACTS = (
@@ -145,7 +225,7 @@ MODEL_FACTS = (
 )  # fmt: skip
 
 
-def model_entry(spec: ModelSpec) -> Entry:
+def model_entry(spec: ModelSpec) -> CatalogueEntry:
     """A model: layer list, parameters by part, FLOPs and bytes of a token."""
     answers = _bare_case(spec)
     facts = [["name", spec.name], ["source", f"{spec.source} {spec.source.address or ''}".strip() if spec.source else "none given"]]
@@ -154,7 +234,7 @@ def model_entry(spec: ModelSpec) -> Entry:
         facts.append([result.name, result.text(), f"{int(result.value):,} {result.symbol.unit}" if whole else ""])
     if spec.published_params:
         facts.append(["published", format_quantity(Fraction(spec.published_params), "parameter"), f"{spec.published_params:,}"])
-    tables: list[Table] = []
+    tables: list[EntryTable] = []
     if spec.layers:
         tables += [
             ("layers", ["count", "kind", "attention", "feed-forward"], _layers(spec)),
@@ -167,7 +247,7 @@ def model_entry(spec: ModelSpec) -> Entry:
         tables.append(("missing in the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
     notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
     notes += spec.quantization.notes if spec.quantization else ()
-    return Entry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
+    return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
 
 def _bare_case(spec: ModelSpec) -> BoundCase:
@@ -178,8 +258,8 @@ def _layers(spec: ModelSpec) -> list[list[str]]:
     return [[str(kind.count), label, _mixers(kind), _feed_forward(kind)] for label, kind in zip(spec.labels(), spec.layers, strict=True)]
 
 
-def _order(spec: ModelSpec) -> list[Table]:
-    """The layers as they follow one another, in one line; nothing where all are of one kind."""
+def _order(spec: ModelSpec) -> list[EntryTable]:
+    """The order of the layers on one line; empty if all are of one kind."""
     sequence = spec.sequence()
     if not sequence:
         return []
@@ -210,17 +290,17 @@ def _feed_forward(kind: LayerKind) -> str:
 
 
 def _widths(block: LayerBlock) -> str:
-    """Any other block, its widths by name."""
+    """Any other block: its widths by name."""
     widths = ", ".join(f"{name} {value:,}" for name, value in block.widths().items())
-    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(block.traits() - {"q_lora"})  # type: ignore[attr-defined]
+    return (f"{block.kind}: {widths}" if widths else block.kind) + _traits(block.traits() - {"q_lora"})
 
 
 def _traits(traits: frozenset[str]) -> str:
     return f" ({', '.join(name.replace('_', ' ') for name in sorted(traits))})" if traits else ""
 
 
-def _stored(spec: ModelSpec) -> list[Table]:
-    """Resident bytes of a quantized checkpoint by part and width: narrow matrices with their scales, and what stays wide."""
+def _stored(spec: ModelSpec) -> list[EntryTable]:
+    """Resident bytes of a quantized checkpoint by part and width."""
     if spec.quantization is None or not spec.layers:
         return []
     bound_case = next(bound_cases(Request(models=(spec,))))
@@ -246,12 +326,12 @@ STREAMS = {"weights": "weights", "kv": "key-value cache", "kv_again": "key-value
 
 
 def _flops(answers: BoundCase) -> list[list[str]]:
-    """FLOPs of every operator over all layers, per what drives them; a decode step's, with latents as the switch says."""
+    """FLOPs of every operator over all layers in a decode step, and the quantity they are proportional to."""
     return [[operator, _exact(amount), PER[per]] for (operator, per), amount in _sums(answers, "operator", ("flops",)).items()]
 
 
 def _streams(answers: BoundCase) -> list[list[str]]:
-    """Bytes of every stream over all layers, per what drives them."""
+    """Bytes of every stream over all layers, and the quantity they are proportional to."""
     return [[STREAMS[stream], _exact(amount), PER[per]] for (stream, per), amount in _sums(answers, "stream", tuple(STREAMS)).items()]
 
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
-class Table(Sequence[dict[str, Any]]):
-    """Rows by place or by name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` takes it as it is.
+class CatalogueTable(Sequence[dict[str, Any]]):
+    """Rows by index or name, printed as a table in terminals and notebooks; ``pandas.DataFrame(table)`` works.
 
-    >>> table = Table([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
+    >>> table = CatalogueTable([{"name": "batch_to_ridge", "unknown": "batch"}, {"name": "max_batch_itl", "unknown": "batch"}])
     >>> table["batch_to_ridge"]["unknown"], len(table)
     ('batch', 2)
     >>> table
@@ -32,15 +32,15 @@ class Table(Sequence[dict[str, Any]]):
     @overload
     def __getitem__(self, key: int | str) -> dict[str, Any]: ...
     @overload
-    def __getitem__(self, key: slice) -> Table: ...
-    def __getitem__(self, key: int | str | slice) -> dict[str, Any] | Table:
-        """A row by its place, or by its name or symbol.
+    def __getitem__(self, key: slice) -> CatalogueTable: ...
+    def __getitem__(self, key: int | str | slice) -> dict[str, Any] | CatalogueTable:
+        """A row by index, name or symbol.
 
         Raises:
             KeyError: no row has that name.
         """
         if isinstance(key, slice):
-            return Table(self.rows[key])
+            return CatalogueTable(self.rows[key])
         if isinstance(key, int):
             return self.rows[key]
         from symroof.theory.sympy_input import name_in
@@ -58,7 +58,7 @@ class Table(Sequence[dict[str, Any]]):
         return len(self.rows)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Table) and self.rows == other.rows
+        return isinstance(other, CatalogueTable) and self.rows == other.rows
 
     def __hash__(self) -> int:
         return hash(tuple(row["name"] for row in self.rows))
@@ -69,12 +69,12 @@ class Table(Sequence[dict[str, Any]]):
         return list(self.rows[0]) if self.rows else []
 
     def __repr__(self) -> str:
-        from symroof.report.text_table import table
+        from symroof.drawing.table_formats import text_table
 
-        return table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
+        return text_table([[shown(row[key]) for key in self.columns] for row in self.rows], [key.replace("_", " ") for key in self.columns])
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.html_table import html_table
+        from symroof.drawing.table_formats import html_table
 
         return html_table([key.replace("_", " ") for key in self.columns], ([shown(row[key]) for key in self.columns] for row in self.rows))
 
@@ -107,7 +107,7 @@ def _model(spec: ModelSpec) -> dict[str, Any]:
 
 
 def _active(spec: ModelSpec) -> int:
-    """The parameters that a token multiplies, by the part of the theory that counts parameters."""
+    """Active parameters per token, from the theory's parameter count."""
     from symroof.specs.quantization import Dimensions
     from symroof.theory.totals import counting
 
@@ -168,7 +168,7 @@ def presets() -> Rows:
 
 
 def measured() -> Rows:
-    """The sources of measurements, counted without validating their rows."""
+    """The sources of measurements; rows are counted without validation."""
     from symroof.specs.catalogue import entries
 
     rows = []

@@ -1,4 +1,4 @@
-"""Checked claims for machines that show them in a review: GitHub's annotations and SARIF 2.1.0."""
+"""Checked claims for code review tools: GitHub annotations and SARIF 2.1.0."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
 
 LEVELS = {"wrong": "error", "inconsistent": "error", "conditional": "warning", "unchecked": "note"}
-"""SARIF's level of each verdict that becomes a result; a claim that holds is none."""
+"""SARIF level of each reported verdict; a correct claim is not reported."""
 GITHUB = {"error": "error", "warning": "warning", "note": "notice"}
 RULES = {
     "wrong": "The derived value does not agree with the claimed one.",
@@ -31,7 +31,7 @@ LONGEST = 1000
 
 
 def level(claim: Checked, strict: bool) -> str:
-    """The level at which a claim is reported; empty where it holds."""
+    """The level at which a claim is reported; empty if it is correct."""
     if claim.faulty:
         return "error"
     severity = LEVELS.get(claim.verdict, "warning" if claim.flags else "")
@@ -39,7 +39,7 @@ def level(claim: Checked, strict: bool) -> str:
 
 
 def message(claim: Checked) -> str:
-    """The error of a claim in one paragraph."""
+    """The problem of a claim in one paragraph."""
     parts = [f"{claim.says.rstrip('.')}." if claim.says else "", claim.verdict]
     if claim.claimed and claim.derived:
         parts[1] += f": claimed {claim.claimed}, derived {claim.derived}"
@@ -54,7 +54,7 @@ def message(claim: Checked) -> str:
 
 
 def github(report: Report, strict: bool = False) -> list[str]:
-    """A workflow command for each claim that does not hold: GitHub shows it beside the line. What cannot be read is a problem."""
+    """A workflow command for each reported claim, which GitHub shows at its line."""
     return [
         _command(GITHUB[severity], claim.file, claim.line, claim.column, f"symroof: {claim.verdict}", message(claim))
         for claim in report.claims
@@ -63,7 +63,7 @@ def github(report: Report, strict: bool = False) -> list[str]:
 
 
 def github_problems(problems: Iterable[Problem]) -> list[str]:
-    """The same for files that cannot be read."""
+    """A workflow command for each problem of a file."""
     return [_command("error", p.file, p.line or 1, p.column or 1, "symroof: bad input", ": ".join(filter(None, (p.path, p.message, p.hint)))) for p in problems]
 
 
@@ -88,7 +88,7 @@ def _property(text: str) -> str:
 
 
 def sarif(report: Report, strict: bool = False) -> dict[str, Any]:
-    """A SARIF log: one result for each claim that does not hold, one rule for each verdict and for each slip that was named."""
+    """A SARIF log: one result per reported claim, one rule per verdict and named mistake."""
     reported = [(claim, severity) for claim in report.claims if (severity := level(claim, strict))]
     rules = sorted({rule(claim) for claim, _ in reported})
     driver = {
@@ -99,7 +99,7 @@ def sarif(report: Report, strict: bool = False) -> dict[str, Any]:
 
 
 def rule(claim: Checked) -> str:
-    """The rule a claim breaks: its verdict, with the slip where one is named; a flag where it holds."""
+    """The rule that a claim breaks: its verdict, with the mistake if one is named, or its flag."""
     if claim.verdict not in LEVELS:
         return claim.flags[0]
     slip = next((slip.slip for slip in claim.slips if slip.named), "")

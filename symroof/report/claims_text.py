@@ -1,4 +1,4 @@
-"""Checked claims for people: a table to look along, then for each claim that does not hold what was wrong and how to see it."""
+"""Checked claims as text: a table, then for each incorrect claim what is wrong and how to reproduce it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from symroof.drawing.table_formats import text_table, width
 from symroof.errors import visible
-from symroof.report.text_table import table, width
 
 if TYPE_CHECKING:
     from symroof.claims.check_result import Checked, Report
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 HEADER = ("line", "sentence", "claimed", "derived", "verdict", "slip", "correction")
 NARROWEST, WIDEST = 60, 160
 SENTENCE, CELL = 28, 22
-"""Columns: the least width of a sentence beside its numbers, the most of any other cell."""
+"""Minimum width of the sentence column, maximum width of any other cell."""
 MOST_LINES = 4
-"""Lines of a wrapped cell before it is cut."""
+"""Lines of a wrapped cell before it is truncated."""
 MOST_SLIPS = 2
 LONGEST_LINE = 240
 TELLING = 0.01
-"""The chance of a coincidence from which on it is printed."""
+"""Probability of a coincidence from which it is printed."""
 FITTED, LIKELY = ("hidden_efficiency", "hidden_overhead"), 0.5
-"""Slips with a free parameter, and the chance of a coincidence from which on one is not printed: any number would fit."""
+"""Mistakes with a free parameter, and the probability of a coincidence from which one is hidden: any number would fit."""
 EXPLAINED = ("wrong", "inconsistent", "conditional", "unchecked")
-"""Verdicts that are explained below the table."""
+"""Verdicts explained below the table."""
 OPTIONS = ("prompt", "output", "batch", "context", "tp", "mfu", "mbu", "weights", "kv", "activations", "model", "hardware", "preset", "efficiency", "engine")
 MARKED = {"does_not_fit": "this configuration does not fit in memory", "dimension": "the units do not agree", "regime": "used outside the regime it holds in"}
 
 
 def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool = False) -> str:
-    """The whole answer for a terminal of so many columns: a table, and one line for each claim that does not hold, or with ``verbose`` all of it."""
+    """The report for a terminal of that width: a table, and one line per incorrect claim, or with ``verbose`` all details."""
     room = max(NARROWEST, min(columns, WIDEST))
     sections = []
     for file in dict.fromkeys(report.files):
@@ -44,12 +44,12 @@ def text(report: Report, columns: int = 120, strict: bool = False, verbose: bool
             faulty = [claim for claim in claims if needs_explaining(claim, strict)]
             sections += ["\n".join(explained(claim, room)) for claim in faulty] if verbose else ["\n".join(map(in_a_line, faulty))] if faulty else []
         else:
-            sections.append(f"{visible(file)}: no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
+            sections.append(f"{visible(file)}: no claims; add one after a sentence: <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->")
     return "\n\n".join([*sections, summary(report)])
 
 
 def needs_explaining(claim: Checked, strict: bool) -> bool:
-    """Whether a claim is explained below the table; an unreadable one is reported with the problems of its file."""
+    """Whether to explain a claim below the table; an invalid one is reported with the problems of its file."""
     return not claim.faulty and (claim.verdict in EXPLAINED or bool(claim.flags and strict))
 
 
@@ -64,11 +64,11 @@ def summary(report: Report) -> str:
 
 
 def claims_table(claims: Sequence[Checked], room: int) -> str:
-    """One row a claim, in the order of the file; columns that are empty throughout left out."""
+    """One row per claim, in file order, without empty columns."""
     rows = [[str(c.line), c.says or c.id, c.claimed, c.derived, _verdict(c), _slip(c), c.correction] for c in claims]
     columns = [i for i in range(len(HEADER)) if i < 5 or any(row[i] for row in rows)]
     cells = [[_lines(visible(row[i]), CELL) for i in columns if i != 1] for row in rows]
-    others = table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in columns if i != 1])
+    others = text_table([[" " * max(map(width, cell)) for cell in row] for row in cells], [HEADER[i] for i in columns if i != 1])
     left = room - 2 - width(others.partition("\n")[2].partition("\n")[0]) - 2
     sentences = [visible(row[1]) for row in rows]
     drawn = _beside(cells, sentences, left, columns) if left >= SENTENCE else _above(cells, sentences, room, columns)
@@ -77,18 +77,18 @@ def claims_table(claims: Sequence[Checked], room: int) -> str:
 
 
 def _beside(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], left: int, columns: Sequence[int]) -> str:
-    """A wide table: the sentence in a column of its own."""
+    """The layout for wide terminals: sentences in their own column."""
     longest = max(width("sentence"), *map(width, sentences))
     rows = [[first, _lines(sentence, min(left, longest)), *rest] for (first, *rest), sentence in zip(cells, sentences, strict=True)]
-    return table([line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  ")
+    return text_table([line for row in rows for line in _spread(row)], [HEADER[i] for i in columns], indent="  ")
 
 
 def _above(cells: Sequence[Sequence[list[str]]], sentences: Sequence[str], room: int, columns: Sequence[int]) -> str:
-    """A narrow table: each sentence above its numbers, the line beside the sentence."""
+    """The layout for narrow terminals: each sentence above its numbers."""
     spread = [_spread([[""], *row[1:]]) for row in cells]
     wide = max(len("line"), *(len(row[0][0]) for row in cells))
     rows = [["".rjust(wide), *line[1:]] for lines in spread for line in lines]
-    head, rule, *rest = table(rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  ").splitlines()
+    head, rule, *rest = text_table(rows, ["line".rjust(wide), *(HEADER[i] for i in columns if i > 1)], indent="  ").splitlines()
     out, drawn = [head, rule], iter(rest)
     for row, sentence, lines in zip(cells, sentences, spread, strict=True):
         first, *more = _lines(sentence, room - wide - 4) or [""]
@@ -113,7 +113,7 @@ def _slip(claim: Checked) -> str:
 
 
 def _lines(words: str, limit: int) -> list[str]:
-    """A cell broken between words into lines of at most so many columns, cut after a few."""
+    """Wrap a cell between words and truncate it after a few lines."""
     lines = [""]
     for word in re.findall(r"\S+", words):
         for piece in _pieces(word, limit):
@@ -138,7 +138,7 @@ def _pieces(word: str, limit: int) -> list[str]:
 
 
 def explained(claim: Checked, room: int = 120) -> list[str]:
-    """A claim that does not hold: where, by how much, why, what to write, and the command that shows the derivation."""
+    """The details of an incorrect claim: location, size of the error, reason, correction, and the command that derives the value."""
     lines = [f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: {visible(claim.says or claim.id)}"]
     if claim.claimed and claim.derived:
         lines.append(f"claimed {claim.claimed}, derived {claim.derived}{off(claim.ratio) if claim.verdict == 'wrong' else ''}")
@@ -152,7 +152,7 @@ def explained(claim: Checked, room: int = 120) -> list[str]:
 
 
 def in_a_line(claim: Checked) -> str:
-    """A claim that does not hold, in one line: where, the verdict, the right value, how far off it is, and why."""
+    """An incorrect claim on one line: location, verdict, correct value, size of the error, reason."""
     place = f"{visible(claim.file)}:{claim.line}:{claim.column}: {claim.verdict}: "
     own = visible(claim.claimed or claim.says or claim.id)
     right = claim.correction or claim.derived
@@ -171,7 +171,7 @@ def in_a_line(claim: Checked) -> str:
 
 
 def times_of(text: str) -> str:
-    """The factor at the end of a slip's sentence.
+    """The factor at the end of a mistake's description.
 
     >>> times_of("reads of the cache left out: ÷1.612, at detail weights")
     '÷1.612'
@@ -181,9 +181,9 @@ def times_of(text: str) -> str:
 
 
 def put_forward(claim: Checked) -> list[list[SlipExplanation]]:
-    """The slips to print: those that are named, or else the best guesses; two that only explain the error together are one. JSON has all."""
+    """The mistakes to print: the named ones, or else the best guesses, grouped if they only explain the error together. JSON has all."""
     if claim.verdict == "conditional":
-        return []  # not wrong: its reason says what it needs
+        return []  # not wrong: its reason names what is missing
     by_text: dict[str, list[SlipExplanation]] = {}
     for slip in [slip for slip in claim.slips if slip.named] or [slip for slip in claim.slips if slip.slip not in FITTED or slip.chance <= LIKELY]:
         by_text.setdefault(slip.text, []).append(slip)
@@ -195,7 +195,7 @@ def names(slips: Sequence[SlipExplanation]) -> str:
 
 
 def odds(chance: float) -> str:
-    """How often a slip fits a random error; empty where that is hardly ever.
+    """How often a mistake would explain a random error; empty if rarely.
 
     >>> odds(0.16), odds(0.004)
     (' (16 % of random errors would fit too)', '')
@@ -208,7 +208,7 @@ def _cut(line: str, most: int) -> str:
 
 
 def corrections(copy: Copy) -> str:
-    """What became of each wrong number of a note: put right, or left and why."""
+    """The result for each wrong number of a note: corrected, or left unchanged and why."""
     count = len(copy.corrected)
     count_text = f"{count} number{'' if count == 1 else 's'} corrected" + (f", {len(copy.uncorrected)} left" if copy.uncorrected else "")
     looks = [f"; look at {', '.join(look)}" if look else "" for look in copy.dependents]
@@ -219,7 +219,7 @@ def corrections(copy: Copy) -> str:
 
 
 def off(ratio: float | None) -> str:
-    """How far off, in words: per cent near by, a factor further away.
+    """The size of the error in words: a percentage, or a factor if large.
 
     >>> off(1.2), off(8.0), off(0.25)
     (': 20 % too high', ': 8 times too high', ': 4 times too low')
@@ -233,7 +233,7 @@ def off(ratio: float | None) -> str:
 
 
 def reproduced(claim: Checked) -> str:
-    """The command that derives the right value; empty where no single one does."""
+    """The command that derives the correct value; empty if no single command does."""
     spec = claim.claim
     if claim.judgement.value is None or claim.judgement.parts or not (spec.quantity or spec.threshold):
         return ""

@@ -1,6 +1,6 @@
-"""The Jinja environment: one for every output format, escaping by default, no object but plain data.
+"""The Jinja environment, one for all output formats: escapes by default and only sees plain data.
 
-Templates are written with ``<< >>`` and ``<% %>`` so that LaTeX and Markdown braces stay what they are.
+Templates are written with ``<< >>`` and ``<% %>`` so that LaTeX and Markdown braces need no escaping.
 """
 
 import re
@@ -11,8 +11,8 @@ from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
-from symroof.report.markup import FORMATS, UNKNOWN, Code, Math, Ranged, fence, html_math
-from symroof.report.text_table import mostly_numbers
+from symroof.drawing.table_formats import UNKNOWN, mostly_numbers
+from symroof.report.markup import FORMATS, Code, Math, Ranged, fence, html_math
 from symroof.resources import data_folder
 
 BY_NAME = {output.name: output for output in FORMATS.values()}
@@ -22,17 +22,17 @@ WIDE = 30
 FOLDED = 14
 """The same where a table is wider than the page."""
 MOST_LINES = 3
-"""Lines that a wrapped cell should take at most, where its neighbours can give it room."""
+"""Maximum lines of a wrapped cell, if its neighbours leave enough width."""
 ROOM, CHARACTER, GAP, NARROWEST = 0.975, 0.0092, 0.018, 0.1
-"""The usable share of a line, what a character and a gap between columns take of it, and the least a wrapped column gets."""
+"""Shares of a line: usable width, a character, a gap between columns, the minimum of a wrapped column."""
 WIDEST_NAME = 34
-"""The same for a column of names, which are better not broken."""
+"""The same for a column of names, which should not be broken."""
 COMMAND = re.compile(r"\\[a-z]+\{|\}")
-"""What stands around emphasized words in LaTeX."""
+"""LaTeX markup around emphasized words."""
 
 
 def environment(sandboxed: bool = False) -> Environment:
-    """The environment; which format it writes is the context's ``format_name``. A stranger's template runs sandboxed."""
+    """The environment; which format it writes is the context's ``format_name``. Untrusted templates run sandboxed."""
     kind = ImmutableSandboxedEnvironment if sandboxed else Environment
     made = kind(
         loader=FileSystemLoader(data_folder("templates")), undefined=StrictUndefined, autoescape=True, finalize=written, optimized=False,
@@ -40,7 +40,7 @@ def environment(sandboxed: bool = False) -> Environment:
         comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
     made.globals["first"] = 1
-    del made.globals["lipsum"], made.filters["random"]  # the same study gives the same review
+    del made.globals["lipsum"], made.filters["random"]  # reviews are reproducible
     made.filters |= {
         "raw": Markup,
         "squeeze": lambda text: Markup(" ".join(str(text).split())),
@@ -61,10 +61,10 @@ def environment(sandboxed: bool = False) -> Environment:
 
 @pass_context
 def written(context: Context, value: Any) -> Markup:
-    """What a template prints for a value, in the format that is being written.
+    """Write a value in the current output format.
 
     Raises:
-        TemplateRuntimeError: it is a function, which was not called.
+        TemplateRuntimeError: the value is a function that was not called.
     """
     if callable(value) and not isinstance(value, Undefined):
         raise TemplateRuntimeError(f"prints a function and no value; call it: {getattr(value, '__name__', None) or getattr(value, 'name', '')}(…)")
@@ -87,7 +87,7 @@ def joined(context: Context, items: list[Any], word: str = ", ") -> Markup:
 
 
 def numeric_columns(rows: list[list[Any]]) -> list[bool]:
-    """For each column whether most of its cells are numbers."""
+    """Whether most cells of each column are numbers."""
     columns = list(zip(*rows, strict=True))
     return [not any(isinstance(cell, (Code, Math)) for cell in cells) and mostly_numbers(list(map(str, cells))) for cells in columns]
 
@@ -96,19 +96,19 @@ WITH_RANGE = re.compile(r"(.*\S) \(([^()]+ to [^()]+)\)")
 
 
 def ranged(text: Any) -> str:
-    """A text that ends in a range, with the range apart.
+    """Separate the range at the end of a text.
 
     >>> ranged("above 402.5 GB/s (331.2 to 512.9 GB/s)").ends
     '331.2 to 512.9'
     """
-    kind = Markup if isinstance(text, Markup) else str  # what a macro made is escaped already
+    kind = Markup if isinstance(text, Markup) else str  # the output of a macro is already escaped
     plain = " ".join(str(text).split())
     match = WITH_RANGE.fullmatch(plain)
     return Ranged(kind(match[1]), kind(match[2])) if match else kind(plain)
 
 
 def filled(rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:
-    """Header and rows of a table without the columns that say nothing in any row.
+    """Header and rows of a table without columns that are empty or unknown in every row.
 
     >>> filled([["a", "", "not known"], ["b", "", "3"]], ["Name", "Bound", "Cost"])
     {'header': ['Name', 'Cost'], 'rows': [['a', 'not known'], ['b', '3']]}
@@ -118,7 +118,7 @@ def filled(rows: list[list[Any]], header: list[str]) -> dict[str, list[Any]]:
 
 
 def column_spec(rows: list[list[Any]], header: list[str]) -> str:
-    """LaTeX columns: numbers to the right, short text as it is, long text wrapped over the width that is left."""
+    """LaTeX column specification: numbers right-aligned, long text wrapped in the remaining width."""
     right = numeric_columns(rows) or [False] * len(header)
     longest = [max([len(header[i]), *(_length(row[i]) for row in rows)]) for i in range(len(header))]
     names = [any(isinstance(row[i], Code) for row in rows) for i in range(len(header))]
@@ -126,9 +126,9 @@ def column_spec(rows: list[list[Any]], header: list[str]) -> str:
     wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] or stacked[i] else WIDE)]
     if (
         _taken(longest, wide) + max(NARROWEST * len(wide), sum(longest[i] for i in wide) * CHARACTER / MOST_LINES) > ROOM
-    ):  # all that is long shares what room there is, so that none is squeezed
+    ):  # share the width between all long columns
         wide = [i for i, size in enumerate(longest) if size > (WIDEST_NAME if names[i] else FOLDED) and not stacked[i]]
-    while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(header):  # wrap the longest column that is still whole
+    while _taken(longest, wide) + NARROWEST * len(wide) > ROOM and len(wide) < len(header):  # wrap the longest unwrapped column
         wide.append(max((i for i in range(len(header)) if i not in wide), key=lambda i: longest[i] - WIDEST_NAME * (names[i] or stacked[i])))
     left = max(ROOM - _taken(longest, wide), NARROWEST * len(wide))
     total = sum(min(longest[i], 90) for i in wide) or 1
@@ -142,16 +142,16 @@ def column_spec(rows: list[list[Any]], header: list[str]) -> str:
 
 
 def _taken(longest: list[int], wide: list[int]) -> float:
-    """The share of a line that whole columns and the gaps of wrapped ones take."""
+    """The share of a line that unwrapped columns and all gaps take."""
     return sum(size * CHARACTER for i, size in enumerate(longest) if i not in wide) + GAP * len(longest)
 
 
 SMALLER = 0.85
-"""What a character of a range takes of one beside it."""
+"""Relative width of a character in a range."""
 
 
 def _length(cell: Any) -> int:
-    """Characters a line of a cell shows; commands around its words take no room, and a range stands on a line of its own."""
+    """Visible characters of a cell's longest line: markup takes no width, and a range has its own line."""
     if isinstance(cell, Ranged):
         return max(len(cell.value), round(len(cell.ends) * SMALLER))
     return len(re.sub(COMMAND, "", str(cell))) // (2 if isinstance(cell, Math) else 1)

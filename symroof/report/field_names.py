@@ -1,4 +1,4 @@
-"""Names of inputs and quantities as performance engineers say them, for the pages of a review that people read first."""
+"""Readable names of inputs, quantities and operators for the first pages of a review."""
 
 from symroof.cases.bound_case import BoundCase
 
@@ -20,8 +20,8 @@ QUANTITIES_BY_NAME = {
     "loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load", "sustained_throughput": "Sustained output throughput",
     "instance_price": "Price per instance", "fleet_price": "Price of the fleet", "load": "Load (arrivals over capacity)", "memory_bytes": "Memory", "concurrency": "Requests that memory holds",
 }  # fmt: skip
-OF_A_COPY = frozenset({"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"})
-"""What one copy of the model holds or gives, however many stand beside it."""
+PER_REPLICA = frozenset({"memory_bytes", "concurrency", "sustained_throughput", "decode_throughput"})
+"""Quantities of a single replica."""
 OPERATORS_BY_NAME = {
     "linear": "all weight matrices", "qkv": "QKV projection", "qkv_down": "QKV down-projection", "q_up": "query up-projection", "kv_up": "KV up-projection",
     "attention_out": "attention output", "head_gate": "attention gate", "gate_up": "FFN gate and up", "up": "FFN up",
@@ -32,7 +32,7 @@ OPERATORS_BY_NAME = {
 
 
 def operator_name(name: str) -> str:
-    """An operator in words.
+    """The name of an operator.
 
     >>> operator_name("qkv"), operator_name("shared_experts")
     ('QKV projection', 'shared experts')
@@ -41,7 +41,7 @@ def operator_name(name: str) -> str:
 
 
 def input_name(name: str, answers: BoundCase) -> str:
-    """An input in words; the bandwidth of memory by the kind of memory the device has.
+    """The name of an input; memory bandwidth by the device's kind of memory.
 
     >>> from symroof.analysis.study import Study
     >>> case = Study("llama-3-8b", "h100-sxm", prompt=512).first
@@ -55,11 +55,11 @@ def input_name(name: str, answers: BoundCase) -> str:
 
 
 def quantity_name(name: str, answers: BoundCase) -> str:
-    """A quantity in words; one without a name of its own by its meaning. Of a fleet, what is of one copy says so.
+    """The name of a quantity, or else its meaning; marked if it is per replica.
 
     >>> from symroof.analysis.study import Study
     >>> [quantity_name("concurrency", Study("llama-3-8b", "h100-sxm", prompt=512, dp=copies).first) for copies in (1, 2)]
     ['Requests that memory holds', 'Requests that memory holds, per replica']
     """
     words = QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
-    return f"{words}, per replica" if name in OF_A_COPY and answers.case.value("dp") > 1 else words
+    return f"{words}, per replica" if name in PER_REPLICA and answers.case.value("dp") > 1 else words

@@ -1,7 +1,7 @@
-"""Texts with a role, and how each output format writes and escapes them.
+"""Typed texts, and how each output format writes and escapes them.
 
 Templates get plain data: ``str`` (escaped wherever it is printed), ``Code`` (a name), ``Ranged`` (a value with its range), ``Math``
-(LaTeX from our own printers), numbers, truths, lists and mappings. Nothing else ever reaches a template.
+(generated LaTeX), numbers, booleans, lists and mappings. Nothing else reaches a template.
 """
 
 from __future__ import annotations
@@ -9,22 +9,23 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
-UNKNOWN = "not known"
-"""What stands where a case has no value."""
+from symroof.formula.latex import latex
+from symroof.formula.mathml import mathml, spelling, words
+from symroof.formula.tree import Tree
 
 
 class Code(str):
-    """A name as it is typed."""
+    """A name in code font."""
 
 
 class Math(str):
-    """A formula in LaTeX, from our own printers, and the same in MathML: the inside of a ``<math>`` element."""
+    """A formula in LaTeX and MathML (the content of a ``<math>`` element)."""
 
     mathml: str
 
@@ -33,16 +34,41 @@ class Math(str):
         made.mathml = mathml
         return made
 
-    def __reduce__(self) -> tuple[type[Math], tuple[str, str]]:  # a template of the user's gets it in another process
+    def __reduce__(self) -> tuple[type[Math], tuple[str, str]]:  # pickled for custom templates, which run in another process
         return Math, (str(self), self.mathml)
 
 
+NOTHING = Math("", "<mi></mi>")
+"""The empty left side of a continued equation; browsers need an element there to space the sign."""
+
+
+def formula(tree: Tree, spell: Callable[[str], str]) -> Math:
+    """A formula tree as LaTeX and MathML."""
+    return Math(latex(tree, spell), mathml(tree, lambda name: spelling(spell(name))))
+
+
+def symbol(spelled: str) -> Math:
+    """A symbol given in LaTeX."""
+    return Math(spelled, spelling(spelled))
+
+
+def in_words(text: str) -> Math:
+    """Text within a formula."""
+    escaped = text.replace("%", r"\%").replace("µ", r"}\mu\text{")
+    return Math(rf"\text{{{escaped}}}", words(text))
+
+
+def equation(*sides: Math) -> Math:
+    """A chain of equal terms on one line."""
+    return Math(" = ".join(sides), "<mo>=</mo>".join(side.mathml for side in sides))
+
+
 UNIT = re.compile(r"(?<=\d) \S+$")
-"""What stands behind the last number of a text."""
+"""The unit at the end of a text."""
 
 
 class Ranged(str):
-    """A value with its range in parentheses; a format may write the range smaller, or under the value.
+    """A value with its range in parentheses; a format may print the range smaller or below the value.
 
     >>> cell = Ranged("12.3 ms", "11.0 to 14.2 ms")
     >>> cell, cell.value, cell.span, cell.ends
@@ -52,14 +78,14 @@ class Ranged(str):
     value: str
     span: str
 
-    def __new__(cls, value: str, span: str) -> Ranged:  # both finished markup, or both plain
+    def __new__(cls, value: str, span: str) -> Ranged:  # both finished markup, or both plain text
         made = super().__new__(cls, f"{value} ({span})")
         made.value, made.span = value, span
         return made
 
     @property
     def ends(self) -> str:
-        """The range without its unit, where that is the unit of the value."""
+        """The range, without its unit if the value has the same."""
         unit = UNIT.search(self.value)
         low, _, high = self.span.partition(" to ")
         return type(self.span)(f"{low} to {high.removesuffix(unit[0])}") if unit and " " not in low and high.endswith(unit[0]) else self.span
@@ -72,11 +98,11 @@ MARKDOWN_SPECIAL = re.compile(r"([\\`*_\[\]|$~#])")
 
 
 LINE_START = re.compile(r"^(\d{0,9})((?<=\d)[.)](?=\s|$)|(?<!\d)[-+](?=\s|$|-))")
-"""What would begin a list or draw a rule at the start of a line."""
+"""Start of a line that Markdown would read as a list or rule."""
 
 
 def markdown_text(text: str) -> str:
-    """Text that reads literally in GitHub's Markdown, also inside a table cell.
+    """Escape text for GitHub's Markdown, including table cells.
 
     >>> markdown_text("a|b <c> kv_cache")
     'a\\\\|b &lt;c&gt; kv\\\\_cache'
@@ -86,7 +112,7 @@ def markdown_text(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """A code span, its fence longer than any run of backticks inside; a bar would end the cell of a table.
+    """A code span with a fence longer than any inner backticks; bars, which would end a table cell, are replaced.
 
     >>> markdown_code("a``b` <i>"), markdown_code("`")
     ('```a``b` <i>```', '`` ` ``')
@@ -98,8 +124,20 @@ def markdown_code(text: str) -> str:
 
 
 def fence(text: str, least: int = 3) -> str:
-    """Backticks that no run of backticks inside the text can close."""
+    """A backtick fence that nothing inside the text can close."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
+
+
+def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
+    """A table in GitHub's Markdown with escaped cells.
+
+    >>> print(markdown_table([["a_b", "1"]], ["name", "value"]))
+    | name | value |
+    | --- | --- |
+    | a\\_b | 1 |
+    """
+    lines = [list(map(markdown_text, header)), ["---"] * len(header), *(list(map(markdown_text, row)) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def markdown_math(text: str) -> str:
@@ -116,7 +154,7 @@ LATEX_SPECIAL = {
 
 
 def latex_text(text: str) -> str:
-    """Text that prints literally under pdflatex; a character its fonts do not have is named by its code.
+    """Escape text for pdflatex; characters missing in its fonts are written as their code.
 
     >>> latex_text("50 % of a_b ≤ 3")
     '50 \\\\% of a\\\\_b $\\\\le$ 3'
@@ -125,11 +163,11 @@ def latex_text(text: str) -> str:
 
 
 LONG_WORD = 20
-"""Characters of a formula or address from which a narrow column may need to break it, though it has no spaces."""
+"""Length from which a word, such as a formula or an address, may be broken."""
 
 
 def _latex_word(word: str, breaks: str) -> str:
-    """Characters that print literally; a line may break after some of them."""
+    """Escaped characters; a line may break after those in ``breaks``."""
     return "".join(_latex_character(c) + (r"\allowbreak{}" if c in breaks else "") for c in word)
 
 
@@ -142,7 +180,7 @@ def _latex_character(c: str) -> str:
 
 
 def latex_code(text: str) -> str:
-    """A name in type-writer, allowed to break after underscores and operators."""
+    """A name in typewriter font that may break after underscores."""
     written = _latex_word(_one_line(text), "_").replace("--", "-{}-")
     return rf"\texttt{{{written}}}"
 
@@ -156,7 +194,7 @@ def latex_ranged(cell: Ranged) -> str:
 
 
 def _once(text: str, write: Callable[[str], str]) -> str:
-    """A text as a format writes it; finished markup as it is, so that nothing is escaped twice."""
+    """Escape a text unless it is finished markup."""
     return text if isinstance(text, Markup) else write(text)
 
 
@@ -173,7 +211,7 @@ def html_math(formula: Math, display: str = "inline") -> str:
 
 
 def _one_line(text: str) -> str:
-    """No control characters and no line breaks: a title cannot start a heading or end a table row."""
+    """Remove control characters and line breaks, so that a title cannot start a heading or end a table row."""
     if text.isprintable():  # no character of category C, and no line break
         return text.strip()
     return "".join(c if not unicodedata.category(c).startswith("C") else " " for c in text).strip()
@@ -181,7 +219,7 @@ def _one_line(text: str) -> str:
 
 @dataclass(frozen=True)
 class Format:
-    """An output format: how it writes each kind of text, and what figures it takes."""
+    """An output format: how it writes each type of text, and its figure format."""
 
     name: str
     figure_ending: str
@@ -191,11 +229,11 @@ class Format:
     ranged: Callable[[Ranged], str] | None = None
 
     def stacked(self, value: Any) -> Markup:
-        """What a table prints for a cell: a range smaller, or under its value, where the format has a way to."""
+        """Write a table cell, with a smaller or separate range if the format supports it."""
         return Markup(self.ranged(value)) if isinstance(value, Ranged) and self.ranged else self.written(value)
 
     def written(self, value: Any) -> Markup:
-        """What a template prints for a value: everything but finished markup is escaped here."""
+        """Write a value of a template; everything except finished markup is escaped."""
         if isinstance(value, Markup):
             return value
         if isinstance(value, Ranged) and isinstance(value.value, Markup):

@@ -1,7 +1,7 @@
-"""Where over batch and context a decode step is limited by what, what memory holds and what the target allows: solved lines.
+"""The lines of a regime map over batch and context: the ridge, full memory, and the ITL target.
 
-A point of the map is a batch of requests that all have one context, so prompt and output play no part in it. A response of
-the reviewed case climbs from its first step's context to its last, where memory and the target are tested.
+A point of the map is a batch of requests with one common context, independent of prompt and output. A response of the reviewed
+case moves from the context of its first step to that of its last, where memory and the target are tested.
 """
 
 import math
@@ -16,6 +16,7 @@ from symroof.analysis.solution import Solution, formula_trees
 from symroof.analysis.solve import solve
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import SourcedValue, dimension
+from symroof.drawing.scales import next_power_of_two
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
@@ -26,21 +27,21 @@ from symroof.theory.thresholds import FULL_MEMORY
 
 EQUATIONS = {"ridge": "decode_compute_time = decode_memory_time", "memory": FULL_MEMORY, "target": "itl = itl_target"}
 CONTEXTS, TAIL = 48, 12
-"""How many contexts a line is solved at, and how many more batches where the ridge runs off towards its last context."""
+"""Contexts at which a line is solved, and additional batches where the ridge flattens."""
 
-FALSI, SETTLED = 24, 1e-13
-"""Most steps towards a crossing, and what the difference of the sides may still be, relative to where it began."""
+MAX_STEPS, TOLERANCE = 24, 1e-13
+"""Maximum steps of regula falsi, and its tolerance relative to the initial difference."""
 
 SHORTEST, LONGEST, LARGEST_BATCH = 256, 2**20, 2**17
-"""A map shows contexts from here at least, and goes no further than these."""
+"""Limits of the axes of a map."""
 
 LENGTHS = frozenset({"prompt", "output", "cached_prefix"})
-"""What a map leaves out of a request."""
+"""Inputs that a map ignores."""
 
 Batch = Fraction | float
-"""A solved batch; 0 where even the smallest is past the line, infinity where none is."""
-Line = tuple[tuple[Fraction, Batch], ...]
-"""Pairs of a context and the batch at which the left side of an equation passes the right."""
+"""A solved batch; 0 if every batch is beyond the line, infinity if none is."""
+RegimeLine = tuple[tuple[Fraction, Batch], ...]
+"""Pairs of a context and the batch that solves the equation there."""
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,16 @@ class Regimes:
     """The lines of the map.
 
     Attributes:
-        answers: the case asked at a context alone.
-        lines: by name; a line whose inputs have no value is left out.
-        beyond: the context beyond which no batch reaches the ridge; None where there is none.
-        batches, contexts: what the map shows.
+        answers: the case at a context, without prompt and output.
+        lines: by name; lines with unknown inputs are missing.
+        beyond: the context beyond which no batch reaches the ridge; None if there is none.
+        batches, contexts: the ranges of the axes.
         batch: that of the reviewed case.
         climb: the contexts of its first and its last step.
     """
 
     answers: BoundCase
-    lines: dict[str, Line]
+    lines: dict[str, RegimeLine]
     beyond: Fraction | None
     batches: tuple[int, int]
     contexts: tuple[int, int]
@@ -65,12 +66,12 @@ class Regimes:
     climb: tuple[Fraction, Fraction]
 
     def at(self, name: str, context: Fraction) -> Batch | None:
-        """The batch of a line at a context, solved there; None where the map has no such line."""
+        """The batch of a line at a context; None if the map has no such line."""
         return _batch(solve(EQUATIONS[name], self.answers, "batch"), self.answers.case, context) if name in self.lines else None
 
 
 def regimes(subject: BoundCase) -> Regimes | None:
-    """The map of a case; None where its decode times are not known."""
+    """The map of a case; None if its decode times are unknown."""
     try:
         case = subject.case
         last, batch = Fraction(case.value("peak_context")), Fraction(case.value("batch"))
@@ -90,7 +91,7 @@ def regimes(subject: BoundCase) -> Regimes | None:
 
 
 def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
-    """The case as so many requests at a context: its prompt and output play no part; a value that is a formula of these is the number that it is."""
+    """The case at a context, without prompt and output; inputs that are formulas of these are replaced by their numbers."""
     if context not in subject.memo.at_context:
         inputs = {**subject.given, "context": SourcedValue(Num(context, dimension("context")), "map")}
         case = subject.with_changes(given=inputs).given_case
@@ -98,14 +99,14 @@ def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
             if name in LENGTHS:
                 del inputs[name]
             elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(case.leads_to(name)):
-                with suppress(NoValue):  # what has none here has none there
+                with suppress(NoValue):  # unknown here, unknown there
                     inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
         subject.memo.at_context[context] = subject.with_changes(given=inputs)
     return subject.memo.at_context[context]
 
 
 def _known(equation: str, answers: BoundCase) -> bool:
-    """Whether both sides have a value, and the batch is what moves them."""
+    """Whether both sides are known and depend on the batch."""
     relation = parse_equation(equation)
     try:
         other = answers.case.changed({"batch": 2 * answers.case.value("batch")})
@@ -122,20 +123,19 @@ def _beyond(answers: BoundCase) -> Fraction | None:
         return None
 
 
-def _power_of_two(value: float) -> int:
-    """The least power of two that is not below a value."""
-    return int(2 ** math.ceil(math.log2(max(value, 1))))
+def _whole_power_of_two(value: float) -> int:
+    return int(next_power_of_two(max(value, 1)))
 
 
 def _contexts(last: Fraction, beyond: Fraction | None) -> tuple[int, int]:
-    """From well below the case to well above it, with the last context of the ridge in sight."""
+    """The context range: around the case, including the last context of the ridge."""
     last_one, ridge_ends = float(last), float(beyond or SHORTEST)
-    low = _power_of_two(min(SHORTEST, last_one / 8, ridge_ends / 8))
-    return low, max(_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)), _power_of_two(2 * last_one))
+    low = _whole_power_of_two(min(SHORTEST, last_one / 8, ridge_ends / 8))
+    return low, max(_whole_power_of_two(min(max(4 * last_one, 2 * ridge_ends, 64 * low), LONGEST)), _whole_power_of_two(2 * last_one))
 
 
-def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> Line:
-    """The batch at every context; beyond the last one that has any there is none."""
+def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None) -> RegimeLine:
+    """The batch at every context; infinite beyond the last context that has a solution."""
     low, high = contexts
     line: list[tuple[Fraction, Batch]] = []
     for i in range(CONTEXTS):
@@ -148,9 +148,9 @@ def _line(solution: Solution, contexts: tuple[int, int], beyond: Fraction | None
 
 
 def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
-    """The crossing near that of the context before, by regula falsi (Illinois): one look at the whole axis takes two hundred points.
+    """The crossing near that of the previous context, by regula falsi (Illinois); a scan of the whole axis takes 200 points.
 
-    None where the sides do not change over near it, or it did not settle.
+    None if there is no sign change near it, or no convergence.
     """
     if not before or math.isinf(before):
         return None
@@ -161,8 +161,8 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
 
     low, high = float(before) * 0.6, float(before) * 1.6
     at_low, at_high = gap(low), gap(high)
-    close = max(abs(at_low), abs(at_high)) * SETTLED
-    for _ in range(FALSI if at_low * at_high < 0 else 0):
+    close = max(abs(at_low), abs(at_high)) * TOLERANCE
+    for _ in range(MAX_STEPS if at_low * at_high < 0 else 0):
         middle = (low * at_high - high * at_low) / (at_high - at_low)
         here = gap(middle)
         if abs(here) <= close:
@@ -173,7 +173,7 @@ def followed(solution: Solution, there: Case, before: Batch) -> Fraction | None:
 
 
 def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
-    """The batch at a context; where there is none, 0 or infinity by which side is the larger from the start."""
+    """The batch at a context; without a solution 0 or infinity, depending on which side is larger."""
     there = case.changed({"context": context})
     batches = solution.values if context == case.value("context") else crossings_in(solution, there)
     if batches:
@@ -184,17 +184,17 @@ def _batch(solution: Solution, case: Case, context: Fraction) -> Batch:
 
 
 def _widest(solved: dict[str, Solution], contexts: tuple[int, int], batch: Fraction, last: Fraction) -> int:
-    """A batch that shows the case, the ridge at short contexts, and the limits at the case's own."""
+    """The largest batch of the map: shows the case, the ridge at short contexts, and the limits at the case's context."""
     seen = [4 * float(batch), 64.0]
     for name, solution in solved.items():
         context = Fraction(contexts[0]) if name == "ridge" else last
         batch_there = float(_batch(solution, solution.bound_case.case, context))
         seen += [(6 if name == "ridge" else 3) * batch_there] if math.isfinite(batch_there) else []
-    return min(_power_of_two(max(seen)), max(LARGEST_BATCH, _power_of_two(2 * float(batch))))
+    return min(_whole_power_of_two(max(seen)), max(LARGEST_BATCH, _whole_power_of_two(2 * float(batch))))
 
 
-def _tail(ridge: Line, widest: int, contexts: tuple[int, int], answers: BoundCase) -> Line:
-    """More of the ridge where it flattens: solved for the context at batches up to the edge of the map."""
+def _tail(ridge: RegimeLine, widest: int, contexts: tuple[int, int], answers: BoundCase) -> RegimeLine:
+    """More points of the ridge where it flattens, solved for the context at given batches."""
     finite = [float(batch) for _, batch in ridge if 0 < batch < widest]
     if not finite or max(finite) >= widest:
         return ()

@@ -1,4 +1,4 @@
-"""Rendering: the view model through the words and a format, figures beside it, PDF where a TeX is at hand."""
+"""Rendering a review from its data and templates; PDF if pdflatex is installed."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 REVIEW = "review.j2"
 TEX_SECONDS = 120
 ROW_BREAK = re.compile(r"\|\n\n(?=\|(?![^\n]*\n+\| -{3}))")
-"""A blank line between two rows of one table; a row that a line of dashes follows begins a table of its own."""
+"""A blank line between two rows of one table, but not before the header of another."""
 
 
 def render(view: dict[str, Any], format_name: str) -> str:
-    """The review in one format, by the shipped words."""
+    """Render the review in one format with the built-in template."""
     made = words().render(**view, format_name=FORMATS[format_name].name)
     return tidy(made, format_name)
 
 
 @lru_cache(maxsize=1)
 def words() -> Template:
-    """The shipped words, compiled once for every format."""
+    """The built-in template, compiled once for all formats."""
     return environment().get_template(REVIEW)
 
 
 def render_own(view: dict[str, Any], format_name: str, path: str) -> str:
-    """The review by somebody's own template: sandboxed, plain data, and in a process of its own with limits.
+    """Render the review with an untrusted template, sandboxed in a separate process with limits.
 
     Raises:
         InputError: the template cannot be read, is wrong, or takes too long or too much memory.
@@ -48,7 +48,7 @@ def render_own(view: dict[str, Any], format_name: str, path: str) -> str:
 
 
 def tidy(text: str, format_name: str) -> str:
-    """No trailing spaces, at most one blank line, tables and lists left whole."""
+    """Remove trailing spaces and repeated blank lines without breaking tables."""
     text = re.sub(r"[ \t]+\n", "\n", text)
     text = re.sub(r"\n{3,}", "\n\n", text)
     if format_name == "md":
@@ -62,7 +62,7 @@ HEADING, CONTENTS = re.compile(r"<h2>(.*?)</h2>"), '<nav aria-label="Contents"><
 
 
 def with_contents(page: str) -> str:
-    """A page whose headings are numbered as places, and listed in its contents.
+    """Number the headings of a page as anchors and list them in its contents.
 
     >>> with_contents(CONTENTS + "<h2>Memory</h2>")
     '<nav aria-label="Contents"><ol><li><a href="#s1">Memory</a></li></ol></nav><h2 id="s1">Memory</h2>'
@@ -78,7 +78,7 @@ def with_contents(page: str) -> str:
 
 
 def _entries(headings: list[str]) -> Iterator[str]:
-    """The lines of a contents column; a common first word, as of the parts of an appendix, stands once above them."""
+    """The lines of the table of contents; a common prefix such as "Appendix" becomes a label above its entries."""
     before = ""
     for i, heading in enumerate(headings, 1):
         group, colon, rest = heading.partition(": ")
@@ -89,24 +89,24 @@ def _entries(headings: list[str]) -> Iterator[str]:
 
 
 def pdf(tex: str, figures: dict[str, bytes]) -> bytes:
-    """The PDF of a LaTeX text, made in a folder of its own with nothing but the text and its figures in reach.
+    """Compile a LaTeX text in a temporary folder that only holds the text and its figures.
 
     Raises:
-        InputError: no TeX on this machine (what to install), or TeX refused the text.
+        InputError: pdflatex is missing (with what to install), or failed.
     """
-    import shutil  # loaded for a PDF alone, like all that starts a process
+    import shutil  # only needed for PDF
     import tempfile
 
     engine = shutil.which("pdflatex")
     if engine is None:
         hint = "install a TeX: on Debian and Ubuntu `apt-get install texlive-latex-recommended lmodern`; `--format tex` needs none"
-        raise InputError(Problem("pdf", "making a PDF needs pdflatex, which is not on this machine", hint=hint))
+        raise InputError(Problem("pdf", "PDF output needs pdflatex, which is not installed", hint=hint))
     with tempfile.TemporaryDirectory(prefix="symroof-") as scratch:
         place = Path(scratch)
         (place / "review.tex").write_text(tex, encoding="utf-8")
         for name, content in figures.items():
             (place / name).write_bytes(content)
-        for _ in range(2):  # twice, so that longtable's columns settle
+        for _ in range(2):  # twice, for the column widths of longtable
             _run_tex(engine, place)
         return (place / "review.pdf").read_bytes()
 
@@ -123,4 +123,4 @@ def _run_tex(engine: str, place: Path) -> None:
     if done.returncode:
         log = done.stdout.decode("utf-8", "replace")
         message = next((line for line in log.splitlines() if line.startswith("!")), "no message")
-        raise InputError(Problem("pdf", f"pdflatex refused the text: {message}"))
+        raise InputError(Problem("pdf", f"pdflatex failed: {message}"))

@@ -1,6 +1,6 @@
-"""A stranger's template: Jinja's immutable sandbox, plain data only, in a child process with limits on time and memory.
+"""Untrusted templates: Jinja's immutable sandbox with plain data, in a child process with limits on time and memory.
 
-The sandbox alone does not stop a template that loops or builds a huge text; the child's limits do.
+The limits stop what the sandbox does not: endless loops and huge output.
 """
 
 import multiprocessing
@@ -23,8 +23,8 @@ TOO_DEEP, TOO_LARGE = "nested too deep", "took too much memory"
 
 
 @dataclass(frozen=True)
-class Fault:
-    """The fault of a template: the file, its line (0: not known) and why."""
+class TemplateFault:
+    """An error of a template: file, line (0 if unknown) and message."""
 
     file: str
     line: int
@@ -35,7 +35,7 @@ def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
     """Render a template text.
 
     Raises:
-        InputError: a mistake in the template with its line, or a limit passed.
+        InputError: an error in the template with its line, or an exceeded limit.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
@@ -48,13 +48,13 @@ def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
         outcome = ours.recv()
     except EOFError:
         child.join(1)
-        if child.exitcode == -signal.SIGSEGV:  # the interpreter's stack is full
+        if child.exitcode == -signal.SIGSEGV:  # stack overflow of the interpreter
             raise InputError(Problem(file, f"template: {TOO_DEEP}", deepest_line(source), 1)) from None
         raise InputError(Problem(file, f"the template {TOO_LARGE}")) from None
     finally:
         child.kill()
         child.join()
-    if isinstance(outcome, Fault):
+    if isinstance(outcome, TemplateFault):
         lines = source.splitlines() if outcome.file == file else []
         written = lines[outcome.line - 1] if 0 < outcome.line <= len(lines) else ""
         raise InputError(
@@ -66,7 +66,7 @@ def render_in_child(source: str, file: str, view: dict[str, Any]) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The view without anything but texts, numbers, truths, lists and mappings."""
+    """Convert the data to strings, numbers, booleans, lists and mappings."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -75,31 +75,31 @@ def plain(value: Any) -> Any:
 
 
 def _render(channel: Connection, source: str, file: str, view: dict[str, Any]) -> None:
-    """In the child: send the text or the fault. Whatever happens, nothing is printed."""
+    """Runs in the child: send the text or the error; print nothing."""
     try:
         _limit()
         channel.send(_outcome(source, file, view))
-    except BaseException:  # memory ran out while the outcome was sent; the caller sees the channel closed
+    except BaseException:  # out of memory while sending; the parent sees a closed channel
         os._exit(1)
 
 
-def _outcome(source: str, file: str, view: dict[str, Any]) -> str | Fault:
+def _outcome(source: str, file: str, view: dict[str, Any]) -> str | TemplateFault:
     made = environment(sandboxed=True)
     try:
         code = made.compile(source, file, file)
     except TemplateSyntaxError as error:
-        return Fault(file, error.lineno, error.message or "cannot be read")
-    except (RecursionError, MemoryError, SyntaxError):  # the limits of Jinja's parser and of the compiler behind it
-        return Fault(file, deepest_line(source), TOO_DEEP)
+        return TemplateFault(file, error.lineno, error.message or "cannot be read")
+    except (RecursionError, MemoryError, SyntaxError):  # limits of Jinja's parser and Python's compiler
+        return TemplateFault(file, deepest_line(source), TOO_DEEP)
     except Exception as error:
         return _fault(error, file, str(error) or type(error).__name__)
     return _rendered(made, made.template_class.from_code(made, code, made.make_globals(None)), file, view)
 
 
-def _rendered(made: Environment, template: Template, file: str, view: dict[str, Any]) -> str | Fault:
+def _rendered(made: Environment, template: Template, file: str, view: dict[str, Any]) -> str | TemplateFault:
     try:
         text = template.render(**view)
-        return text if len(text) <= LARGEST_TEXT else Fault(file, 0, TOO_LARGE)
+        return text if len(text) <= LARGEST_TEXT else TemplateFault(file, 0, TOO_LARGE)
     except RecursionError as error:
         return _fault(error, file, TOO_DEEP)
     except MemoryError as error:
@@ -111,20 +111,20 @@ def _rendered(made: Environment, template: Template, file: str, view: dict[str, 
         return _fault(error, file, str(error).rstrip(".") or type(error).__name__)
 
 
-def _fault(error: BaseException, file: str, message: str) -> Fault:
-    """The innermost line of the template under way: Jinja maps the frames of compiled templates to their lines."""
+def _fault(error: BaseException, file: str, message: str) -> TemplateFault:
+    """The error with the innermost template line of the traceback."""
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     own = [line for name, line in frames if name == file]
     parts = [(Path(name).name, line) for name, line in frames if name.endswith(".j2") and name != file]
     inside = f", in {parts[-1][0]} line {parts[-1][1]}" if parts else ""
-    return Fault(file, own[-1] if own else 0, message[:MESSAGE] + inside)
+    return TemplateFault(file, own[-1] if own else 0, message[:MESSAGE] + inside)
 
 
 MARKS = re.compile(r"[(\[{]|[)\]}]|<%[-+]?\s*(?:end)?[a-z]+")
 
 
 def deepest_line(source: str) -> int:
-    """The line in which brackets and blocks are nested deepest.
+    """The line with the deepest nesting of brackets and blocks.
 
     >>> deepest_line("<< ((1)) >>\\n<< (((1))) >>")
     2
@@ -143,10 +143,10 @@ BLOCKS = ("if", "for", "macro", "call", "filter", "block", "with", "autoescape")
 
 
 def _limit() -> None:
-    """Bound memory and processor time, where the system can."""
+    """Limit memory and CPU time, if the system supports it."""
     try:
         import resource
-    except ImportError:  # not on Windows; the time limit above still holds
+    except ImportError:  # Windows; the time limit of the parent still applies
         return
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 5, SECONDS + 5))  # the wall clock above comes first
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 5, SECONDS + 5))  # the wall-clock limit applies first

@@ -1,4 +1,4 @@
-"""The view model of a design review: plain data, worked out section by section, ready for words.
+"""The data of a design review as plain values, computed section by section for the templates.
 
 Adding a section is one function that returns plain data, an entry in :data:`SECTIONS`, and a block in ``review.j2``.
 """
@@ -16,10 +16,9 @@ from symroof.analysis.waterfall import HEADER, Waterfall
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
-from symroof.report import view_case, view_decision, view_depth, view_flips, view_latency, view_operators, view_thresholds, view_verdict
-from symroof.report.formulas import symbol
-from symroof.report.markup import Code
-from symroof.report.sections import PARTS, SHOWN_IN
+from symroof.report import view_case, view_decision, view_flips, view_latency, view_operators, view_sensitivities, view_thresholds, view_verdict
+from symroof.report.markup import Code, symbol
+from symroof.report.review_schema import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 
 if TYPE_CHECKING:
@@ -28,14 +27,11 @@ if TYPE_CHECKING:
 View = dict[str, Any]
 
 MOST = {"changes": 4, "flips": 3, "inputs": 5, "near": 6}
-"""Rows that page one and the body take of what the appendix has in full: changes, flips after which all is met, inputs that decide, thresholds near the case."""
-
-FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
-"""The names under which a template finds its figures; each is None where it is not drawn."""
+"""Maximum rows on page one and in the body; the appendix has all."""
 
 
 def claims(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """Every claim of the files the study names, in order, and where symroof itself failed with what; None where it names none."""
+    """The checked claims of the study's files, and internal failures; None if the study names no files."""
     if study.spec is None or not study.spec.claims:
         return None
     from symroof.claims.check import check_study
@@ -67,34 +63,34 @@ SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
     "serving": view_latency.serving,
     "thresholds": view_thresholds.thresholds,
     "claims": claims,
-    "elasticities": view_depth.elasticities,
-    "approximations": view_depth.approximations,
+    "elasticities": view_sensitivities.elasticities,
+    "approximations": view_sensitivities.approximations,
 }
 
 
 def subject_of(study: Study) -> BoundCase:
-    """The case the review goes into: the last combination on the baseline model and device, the most demanding as listed."""
+    """The case that the review details: the last listed combination of the first model and device."""
     entries = [(case.model and case.model.name, case.hardware and case.hardware.name) for case in study.cases]
     return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
 def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
-    """What leads from the case of the review to another one, a table for each quantity."""
+    """The differences to another case, one table per quantity."""
     shown = [{"title": f"{way.symbol.name}: {way.symbol.meaning}", "rows": way.rows("this case", name), "notes": way.notes()} for way in ways]
     return {"name": name, "header": list(HEADER), "ways": shown}
 
 
 def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str, Sequence[Waterfall]] | None = None, whole: bool = True) -> View:
-    """Everything the review says, as plain data.
+    """All data of the review.
 
     Args:
-        parts: the ones it prints, all where empty.
-        whole: whether sections that no part shows are worked out too, for a template that may ask for any; else they are None.
-        other: what the review's case is held against, and the ways that lead there.
+        parts: the parts to print; all if empty.
+        whole: whether to compute sections that no part shows, for custom templates; otherwise they are None.
+        other: the name of the compared case, and the waterfalls to it.
     """
     subject = subject_of(study)
     if subject.theory_only:
-        raise InputError(Problem("report", "a review is of a model on a device, and this is a theory alone", hint="`symroof eval` works it out"))
+        raise InputError(Problem("report", "a review needs a model and a device, and this study is only a theory", hint="`symroof eval` evaluates it"))
     spec = study.spec
     parts = list(parts or PARTS)
     shown = {name for name in SECTIONS if whole or name not in SHOWN_IN or not set(SHOWN_IN[name]).isdisjoint(parts)}
@@ -119,17 +115,17 @@ def view(study: Study, command: str, parts: Sequence[str] = (), other: tuple[str
 
 
 def symbols(subject: BoundCase, thresholds: list[dict[str, Any]]) -> list[list[str]]:
-    """Symbols that only the shown formulas of thresholds speak in, beside those of the derivations."""
+    """Symbols of the threshold formulas that the derivations do not explain."""
     theory = subject.case.theory
-    known = {name for quantity in view_latency.DERIVED if subject.get(quantity) for name in view_latency.opened(quantity, subject)}
+    known = {name for quantity in view_latency.DERIVED if subject.get(quantity) for name in view_latency.expanded_names(quantity, subject)}
     shown = [entry["formula"] for group in thresholds for entry in group["entries"] if entry["formula"]]
-    spoken = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
-    shown_names = [name for name in spoken if name not in known and theory.definition(name) is not None and name not in subject.case.given]
+    used_names = dict.fromkeys(str(name) for formula in shown for name in formula["speaks"])
+    shown_names = [name for name in used_names if name not in known and theory.definition(name) is not None and name not in subject.case.given]
     return [[symbol(theory.latex(name)), Code(name), theory.symbol(name).meaning] for name in shown_names]
 
 
 def sources(study: Study) -> list[list[str]]:
-    """Every document a number of the review comes from, each once."""
+    """The source documents of the review's numbers."""
     documents: dict[str, list[str]] = {}
     for case in study.cases:
         if case.hardware:
@@ -146,7 +142,7 @@ def sources(study: Study) -> list[list[str]]:
 
 
 def input_hashes(study: Study) -> list[list[str]]:
-    """The files behind the review, by content."""
+    """The input files with their content hashes."""
     documents = [study.document] if study.document else []
     for case in study.cases:
         documents += case.documents
@@ -155,6 +151,6 @@ def input_hashes(study: Study) -> list[list[str]]:
 
 
 def _short(file: str) -> str:
-    """A path from ``specs/`` on, where there is one: the same on every machine."""
+    """A path relative to ``specs/``, or the file name: the same on every machine."""
     _, mark, rest = file.replace("\\", "/").rpartition("specs/")
     return mark + rest if mark else file.replace("\\", "/").rpartition("/")[2]

@@ -1,4 +1,4 @@
-"""The cases side by side, the ledger, memory."""
+"""Data of a review: the case table, inputs and assumptions, memory."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -10,31 +10,31 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, TARGET_METRICS, all_met, findings, overloaded, target_checks, under_load, unknown_targets
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import WITHOUT_RANGE, Result
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula.parse import parse
-from symroof.report.formulas import symbol
-from symroof.report.markup import UNKNOWN, Code, Ranged
+from symroof.report.markup import Code, Ranged, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
 
 def shown(result: Result | None) -> str:
-    """A result as text; "not known" where there is none. That a case does not fit is marked at its name, not at each number."""
+    """A result as text, or "not known". The flag "does not fit" is shown with the case, not with each number."""
     return cell(result) if result else UNKNOWN
 
 
 NO_STEADY_STATE = "unbounded: the queue has no steady state"
-"""The wait of requests that come faster than they are served, and so their time to first token."""
+"""TTFT of an overloaded server."""
 
 
 def metric(name: str, case: BoundCase) -> str:
-    """A metric of a case as text: of an overloaded server no wait has an end."""
+    """A metric of a case as text, including the TTFT of an overloaded server."""
     result = case.get(name)
     return NO_STEADY_STATE if result is None and name == TARGET_METRICS["ttft"] and overloaded(case) else shown(result)
 
 
 def cell(result: Result) -> str:
-    """A result as the cell of a table, its range apart where it has one."""
+    """A result as a table cell, with its range separate."""
     alone = replace(result, low=None, high=None, flags=()).plain()
     if result.without_range:
         return Ranged(alone, WITHOUT_RANGE[result.without_range])
@@ -42,7 +42,7 @@ def cell(result: Result) -> str:
 
 
 def marked(label: str, case: BoundCase) -> str:
-    """A case's label, with the mark of one that does not fit in memory."""
+    """The label of a case, with † if it does not fit in memory."""
     return f"{label} †" if case.does_not_fit else label
 
 
@@ -51,10 +51,10 @@ def cases(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     return [case_row(case, case is subject) for case in study.cases]
 
 
-def deciding(case: BoundCase) -> dict[str, str]:
-    """Latencies and rate that a case is decided by: of a server under load, or of one request alone where targets are held against that.
+def decision_metrics(case: BoundCase) -> dict[str, str]:
+    """The latencies and rate that targets apply to: of a server under load, or of one request alone.
 
-    >>> deciding(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
+    >>> decision_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
     {'ttft': 'loaded_ttft', 'itl': 'sustained_itl', 'rate': 'sustained_throughput'}
     """
     if under_load(case.case):
@@ -67,7 +67,7 @@ def _last_step(case: BoundCase) -> str:
 
 
 def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
-    """What a reader compares cases by; ``isolated`` holds the same of one prefill, and of a batch that decodes alone."""
+    """The comparison data of a case; ``isolated`` has the metrics of one prefill and of a decode-only batch."""
     isolated = ("ttft", "itl", _last_step(case), "decode_throughput")
     return {
         "title": case_title(case),
@@ -75,7 +75,7 @@ def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
         "is_subject": is_subject,
         "fits": shown(case.fits) if case.fits else UNKNOWN,
         "memory": shown(case.get("memory_bytes")),
-        **{word: metric(name, case) for word, name in deciding(case).items()},
+        **{word: metric(name, case) for word, name in decision_metrics(case).items()},
         "isolated": [shown(case.get(name)) for name in isolated],
         "verdict": _met(case),
         "cost": shown(case.get("cost_per_mtok")),
@@ -86,12 +86,12 @@ def case_row(case: BoundCase, is_subject: bool = False) -> dict[str, Any]:
 
 
 def _met(case: BoundCase) -> str:
-    """Whether a case meets its targets, in a word."""
+    """Whether a case meets its targets, as text."""
     return {"partly": "in part", "not_known": UNKNOWN, "no_targets": "none set"}.get(outcome := targets_outcome(case), outcome)
 
 
 def targets_outcome(case: BoundCase) -> str:
-    """What the targets of a case come to: met, missed, partly, not_known, no_targets. One that is missed settles it, whatever is not known."""
+    """The outcome of a case's targets: met, missed, partly, not_known or no_targets. A missed target decides, even if others are unknown."""
     checks = target_checks(case)
     if all_met(checks) is not False and unknown_targets(case):
         return "not_known"
@@ -119,11 +119,11 @@ REPORTED = (
     *TARGET_METRICS.values(),
     *TARGET_SYMBOLS.values(),
 )
-"""What the review's numbers come from; the ledger lists the inputs of these."""
+"""The quantities of a review, whose inputs are listed."""
 
 
 def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """Inputs with their sources, assumptions with their meaning, what was defaulted."""
+    """Inputs with sources, assumptions with meanings, defaults separately."""
     inputs = subject.inputs(tuple(name for name in REPORTED if subject.get(name)), everything=False)
     chosen = subject.assumptions
     return {
@@ -137,28 +137,28 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
 
 
 PARTS = {"weight_bytes": "weights", "peak_kv_cache_bytes": "cache", "state_bytes": "state", "memory_reserve": "reserve"}
-"""What has to fit, with the word for it."""
+"""Parts of the memory, with their labels."""
 OPTIONAL_PARTS = ("state_bytes", "memory_reserve")
 ALLOCATED = {"paged": "in whole blocks", "unified": "for every layer in full, those with a window too"}
-"""How engines allocate a cache, beyond what the tokens need."""
-WORTH_SAYING = Fraction(1, 100)
+"""Cache allocation policies of engines."""
+NOTABLE_SHARE = Fraction(1, 100)
 
 
 def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
-    """The parts there are to show: a recurrent state and a reserve only where some case has one."""
+    """The parts to show: recurrent state and reserve only if some case has them."""
     listed = list(cases)
     return {name: word for name, word in PARTS.items() if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)}
 
 
-def set_aside(subject: BoundCase) -> list[str]:
-    """What an engine sets aside for the cache, by how it does, where that is notably more than the tokens need."""
+def allocated_cache(subject: BoundCase) -> list[str]:
+    """Cache sizes that engines allocate, if notably more than the tokens need."""
     quantity, least = QUANTITIES["kv_reserved_bytes"], subject.case.value("peak_kv_cache_bytes")
     sizes = {value: subject.formula(parse(definition), quantity, timed=False) for value, definition in quantity.variants if value in ALLOCATED}
-    return [f"{size.plain(3)} {ALLOCATED[value]}" for value, size in sizes.items() if Fraction(size.value) > least * (1 + WORTH_SAYING)]
+    return [f"{size.plain(3)} {ALLOCATED[value]}" for value, size in sizes.items() if Fraction(size.value) > least * (1 + NOTABLE_SHARE)]
 
 
 def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """What has to fit, part by part, for every case; None where a size is missing."""
+    """Memory by part for every case; None if a size is unknown."""
     own = subject.get("memory_bytes")
     if own is None:
         return None
@@ -173,7 +173,7 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "utilization": shown(subject.get("memory_utilization")),
         "concurrency": held.plain() if (held := subject.get("concurrency")) else UNKNOWN,
         "logical": subject.result("peak_kv_cache_bytes").plain(3),
-        "set_aside": set_aside(subject),
+        "set_aside": allocated_cache(subject),
         "header": [word.capitalize() for word in parts.values()],
         "rows": rows,
         "devices": devices(subject),
@@ -182,7 +182,7 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 
 def all_usable(subject: BoundCase) -> bool:
-    """Whether nothing of the memory is set aside."""
+    """Whether all memory is usable: no reserve, no share."""
     return bool(subject.case.value("memory_reserve") == 0 and subject.case.value("memory_share") == 1)
 
 

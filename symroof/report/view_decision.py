@@ -1,4 +1,4 @@
-"""Page one of a review: the key numbers against their targets, what to change, and what the numbers rest on."""
+"""Data of page one of a review: key numbers with targets, passing cases, bounds, and the efficiencies and defaults they depend on."""
 
 from fractions import Fraction
 from typing import Any
@@ -10,15 +10,15 @@ from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, slots_warning, target_checks, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.markup import UNKNOWN
-from symroof.report.view_case import cell, deciding, marked, metric, shown
+from symroof.report.view_case import cell, decision_metrics, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
 MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
 SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok", "cost_per_mtok_at_rate")
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
-"""The key metrics of a server under load, and those of one request alone: a page shows one or the other, never both."""
+"""Key metrics of a server under load, and of one request alone; page one shows one of the two."""
 EFFICIENCIES = ("mfu", "mbu")
 IN_PART = ", met in part of the ranges"
 DIGITS = 3
@@ -26,13 +26,13 @@ DIGITS = 3
 
 
 def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """Key numbers and foundations; whether cases are compared under load; whether the subject, or any case, does not fit."""
+    """Key numbers, their basis, and the state of the subject and the other cases."""
     return {
         "under_load": under_load(subject.case),
         "numbers": key_numbers(subject),
         "basis": efficiency_basis(subject),
         "bounds": bounds(study),
-        "rests_on": foundations(subject),
+        "rests_on": decisive_inputs(subject),
         "slots": bool(slots_warning(subject)),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
@@ -43,8 +43,10 @@ def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
 
 
 def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """The other cases that meet every target, the cheapest first: those that do throughout their ranges, and where none does and the
-    subject itself does not, those that do with ranges at their middle; None where there is none."""
+    """The other cases that meet every target, by cost; None if there are none.
+
+    If none does so over its whole ranges, and neither does the subject, the cases that do at the middle of their ranges.
+    """
     if not subject.targets:
         return None
     states = [(case, passes(case)) for case in sorted(study.cases, key=_cost) if case is not subject]
@@ -60,7 +62,7 @@ def _cost(case: BoundCase) -> tuple[bool, Fraction]:
 
 
 def key_numbers(subject: BoundCase) -> list[list[str]]:
-    """Quantity, value with its range, bound at 100 % of peak, target, slack: memory, every metric that has a target, then the other key metrics."""
+    """Rows of quantity, value with range, bound at 100 % of peak, target and slack: memory, metrics with a target, other key metrics."""
     checks = {check.metric.name: check for check in target_checks(subject)}
     names = dict.fromkeys([*checks, *key_metrics(subject)])
     if overloaded(subject):
@@ -72,7 +74,7 @@ def key_numbers(subject: BoundCase) -> list[list[str]]:
 
 
 def key_metrics(subject: BoundCase) -> list[str]:
-    """The metrics beside memory that page one shows.
+    """The metrics on page one, in addition to memory.
 
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
     ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency', 'cost_per_mtok']
@@ -81,13 +83,13 @@ def key_metrics(subject: BoundCase) -> list[str]:
 
 
 def bounds(study: Study) -> list[list[str]]:
-    """Each case with the latencies, rate and cost that none can beat, at 100 % of peak; nothing where no case stands below it."""
+    """The latencies, rate and cost of each case at 100 % of peak; empty if no case assumes less."""
     return [[marked(case_label(case), case), *bounds_of(case)] for case in study.cases if case.at_peak]
 
 
 def bounds_of(case: BoundCase) -> list[str]:
-    """The latencies, rate and cost of a case at 100 % of peak; nothing where it stands there."""
-    return [_bound(name, case) or UNKNOWN for name in (*deciding(case).values(), "cost_per_mtok")] if case.at_peak else []
+    """The latencies, rate and cost of a case at 100 % of peak; empty if the case assumes 100 %."""
+    return [_bound(name, case) or UNKNOWN for name in (*decision_metrics(case).values(), "cost_per_mtok")] if case.at_peak else []
 
 
 def _bound(name: str, case: BoundCase) -> str:
@@ -106,7 +108,7 @@ def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[st
 
 
 def _target(name: str, subject: BoundCase) -> str:
-    """The target of a metric without a value, as of a wait that has no end."""
+    """The target of a metric without a value, such as an unbounded wait."""
     limit = next((limit for target, limit in subject.targets.items() if TARGET_METRICS.get(target) == name), None)
     return "" if limit is None else Result(subject.case.theory.symbol(name), limit).plain()
 
@@ -116,12 +118,12 @@ def _slack(check: TargetCheck) -> str:
     return f"{sign}{check.gap.plain()}{IN_PART if check.met is None else ''}"
 
 
-def foundations(subject: BoundCase) -> list[list[str]]:
-    """Input, value, evidence: the efficiencies, then the defaults that could change the verdict."""
+def decisive_inputs(subject: BoundCase) -> list[list[str]]:
+    """Rows of input, value and evidence: efficiencies, then defaults that could change the verdict."""
     inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
-    decisive = {flip.name for flip in flips(subject)}
+    flipping = {flip.name for flip in flips(subject)}
     names = [name for name in FITTED if name in inputs and (name in EFFICIENCIES or not inputs[name].defaulted)] + [
-        name for name, entry in inputs.items() if entry.defaulted and name in decisive - {*EFFICIENCIES}
+        name for name, entry in inputs.items() if entry.defaulted and name in flipping - {*EFFICIENCIES}
     ]
     return [
         [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
@@ -130,7 +132,7 @@ def foundations(subject: BoundCase) -> list[list[str]]:
 
 
 def _explained(name: str, subject: BoundCase) -> str:
-    """An input in words, an abbreviation with its meaning."""
+    """The name of an input; for an abbreviation with its meaning."""
     return input_name(name, subject) + (f", {subject.case.theory.symbol(name).meaning}" if name in EFFICIENCIES else "")
 
 
@@ -141,7 +143,7 @@ def _evidence(entry: Any) -> str:
 
 
 def gain(changed: BoundCase, subject: BoundCase) -> str:
-    """How far each key metric moves: ``TTFT -68 %, ITL -74 %, throughput ×3.85``."""
+    """The change of each key metric: ``TTFT -68 %, ITL -74 %, throughput ×3.85``."""
     from symroof.report.view_flips import change
 
     parts = []

@@ -1,4 +1,4 @@
-"""Rows of inputs that flip the verdict: those that repair a case, break it, lie too far away or change nothing; and the inputs a failing case lacks."""
+"""Data of a review: input values that flip the verdict, and the required changes of failing cases."""
 
 from collections.abc import Iterable
 from fractions import Fraction
@@ -18,17 +18,17 @@ from symroof.select.required_changes import Lever, combined_change, required_cha
 from symroof.units import significant
 
 FAR = 10
-"""The factor beyond which what breaks a case is listed below the table and not in it."""
+"""Factor beyond which a flip for the worse is listed below the table."""
 
 NEAREST = 5
-"""Flips each way in the body of a review; the appendix has all."""
+"""Maximum flips in each direction in the body; the appendix has all."""
 
 MOST = 8
-"""Cases that a reader still compares; `symroof select` has all."""
+"""Maximum failing cases; `symroof select` has all."""
 
 
 def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """Flips for the better and for the worse, the nearest first; None where nothing is known that could flip."""
+    """Flips for the better and for the worse, the nearest first; None without conditions."""
     if not constraints(subject):
         return None
     every = flips(subject)
@@ -52,7 +52,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 
 def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
-    """The nearest of each input in each direction: what breaks a case that is broken already is no news."""
+    """The nearest flip of each input in each direction."""
     nearest: dict[tuple[str, bool], Flip] = {}
     for flip in breaks:
         nearest.setdefault((flip.name, flip.up), flip)
@@ -60,7 +60,7 @@ def _first_each(breaks: Iterable[Flip]) -> list[Flip]:
 
 
 def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
-    """One flip in plain data."""
+    """A flip as plain data."""
     beyond = frozenset() if flip.everywhere else flip.beyond()
     return {
         "name": Code(flip.name),
@@ -85,7 +85,7 @@ def row(flip: Flip, subject: BoundCase) -> dict[str, Any]:
 
 
 def _ends(flip: Flip, beyond: frozenset[str]) -> str:
-    """The value with its range, of which an end is none at all: ``never`` where no value flips it there, ``any`` where every value has."""
+    """The value with its range, where an end may be ``never`` (no value flips it there) or ``any`` (every value does)."""
     never_, any_ = (ABOVE, BELOW) if flip.up else (BELOW, ABOVE)
     words = {never_: "never", any_: "any"}
     low, high = (Result(flip.now.symbol, value).plain() for value in (flip.low or flip.value, flip.high or flip.value))
@@ -94,7 +94,7 @@ def _ends(flip: Flip, beyond: frozenset[str]) -> str:
 
 
 def _more(changes: int) -> str:
-    """How many more times a limit is crossed further away.
+    """The number of further crossings of a limit.
 
     >>> _more(2), _more(1), _more(0)
     ('2 more changes', '1 more change', '')
@@ -103,7 +103,7 @@ def _more(changes: int) -> str:
 
 
 def change(factor: Fraction | None) -> str:
-    """How far away: per cent up to twice the value, a factor beyond; nothing where the value is zero now.
+    """The relative change: percent up to twice the value, a factor beyond; empty if the value is zero now.
 
     >>> change(Fraction(129, 100)), change(Fraction(1, 4)), change(Fraction(7, 2)), change(None)
     ('+29 %', '-75 %', '×3.5', '')
@@ -117,7 +117,7 @@ def change(factor: Fraction | None) -> str:
 
 
 def _evenly(flip: Flip, subject: BoundCase) -> str | None:
-    """The next number of devices that divides the heads, where the first that flips does not."""
+    """The next number of devices that divides the heads, if the first that flips does not."""
     heads = subject.get("n_heads")
     if flip.name != "tp" or not flip.up or heads is None or splits_evenly(subject, int(flip.value)):
         return None
@@ -125,14 +125,14 @@ def _evenly(flip: Flip, subject: BoundCase) -> str | None:
 
 
 def lacking_cases(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """A row for each input of each other case that fails, ranges at their middle; None where none does."""
+    """Required changes of the other failing cases, with ranges at their middle; None if none fails."""
     failing = [case for case in study.cases if case is not subject and any(not c.holds(case.case) for c in constraints(case))]
     rows = [[case_label(case) if i == 0 else "", Code(name), *rest] for case in failing[:MOST] for i, (name, *rest) in enumerate(lacking(case))]
     return {"rows": rows, "more": len(failing) - MOST if len(failing) > MOST else None} if rows else None
 
 
 def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
-    """Input, value now, what passes, change: a row for each input that moves a missed condition, then what another device would bring."""
+    """Rows of input, current value, passing value and change, then the required device."""
     levers = required_changes(answers)
     rows: list[tuple[str, ...]] = [(lever.name, lever.now.plain(), needed(lever, answers), change(lever.flip.factor) if lever.flip else "") for lever in levers]
     bought = None if any(lever.flip and lever.name in ("peak_flops", "mem_bandwidth", "mem_capacity") for lever in levers) else combined_change(answers)
@@ -143,7 +143,7 @@ def lacking(answers: BoundCase) -> list[tuple[str, ...]]:
 
 
 def needed(lever: Lever, answers: BoundCase) -> str:
-    """The least value of an input that makes everything pass, or why none does."""
+    """The smallest change of an input that makes everything pass, or why none does."""
     if lever.flip:
         return _least(lever, answers)
     why = [f"{row(flip, answers)['at']} {'fits' if name == MEMORY else f'meets {name}'} only" for name, flip in lever.cures]
@@ -158,7 +158,7 @@ def needed(lever: Lever, answers: BoundCase) -> str:
 
 
 def _metric(best: Result | None) -> str:
-    """What a metric comes to with a lever at its end."""
+    """The best value of a metric with an input at its limit."""
     return "is unbounded (the queue has no steady state)" if best is None else f"{'takes' if best.symbol.unit == 's' else 'is'} {best.plain()}"
 
 

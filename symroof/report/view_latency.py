@@ -1,39 +1,39 @@
-"""Derivations, the two latencies, and the quantities of serving."""
+"""Data of a review: derivations, TTFT, ITL, and serving quantities."""
 
 from typing import Any
 
 from symroof.analysis.derivation_steps import DerivationStep, formula_of, step_of
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula.tree import names
-from symroof.report.formulas import NOTHING, equation, formula, in_words, symbol
-from symroof.report.markup import UNKNOWN, Code, Math
+from symroof.report.markup import NOTHING, Code, Math, equation, formula, in_words, symbol
 from symroof.report.view_case import shown
 from symroof.theory.quantities import GROUPS as QUANTITY_GROUPS
 
 LONGEST_NUMBERS = 240
-"""LaTeX characters of a substituted formula beyond which it is left to `symroof derive`."""
+"""LaTeX characters beyond which a substituted formula is omitted (`symroof derive` has it)."""
 LINE_LENGTH = 70
-"""Characters of rendered formula after which a derivation goes to the next line."""
+"""Characters beyond which a derivation uses a second line."""
 
 
 DERIVED = {"ttft": "Time to first token", "itl": "Inter-token latency", "memory_bytes": "Memory", "cost_per_mtok": "Cost"}
-"""The quantities a review derives, each in one block that opens what no block before it has opened."""
+"""The derived quantities, one block each; a block omits names that an earlier one expands."""
 
 
 def derivations(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """One block for each quantity that has a value here."""
+    """One block for each known quantity."""
     groups: list[dict[str, Any]] = []
     known: set[str] = set()
     for name, heading in DERIVED.items():
         if subject.get(name) is not None and (made := lines(name, subject, known)):
             groups.append({"name": name, "heading": heading, "lines": made})
-            known |= set(opened(name, subject, known))
+            known |= set(expanded_names(name, subject, known))
     return groups
 
 
 def ttft(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """The derivation of the time to first token, and its value in every case."""
+    """TTFT of one request alone, its bound and intensity."""
     if subject.get("ttft") is None:
         return None
     return {
@@ -46,7 +46,7 @@ def ttft(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 
 def itl(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """The derivation of one decode step, and first, mean and last step of a response."""
+    """ITL of one request alone: first, mean and last step of a response, its bound and intensity."""
     if subject.get("itl") is None:
         return None
     return {
@@ -69,7 +69,7 @@ def itl(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 
 
 def bound_of(step: str, subject: BoundCase) -> list[str]:
-    """What limits a step: a label, or several over the ranges."""
+    """What limits a step; several labels over ranges."""
     bound = subject.get(f"{step}_bound")
     if bound is None:
         return [UNKNOWN]
@@ -77,12 +77,12 @@ def bound_of(step: str, subject: BoundCase) -> list[str]:
 
 
 def lines(name: str, subject: BoundCase, known: set[str]) -> list[dict[str, Any]]:
-    """The derivation from the quantity down to inputs; a name in ``known`` was opened before."""
-    return [_line(step_of(current, subject, with_ranges=True), subject) for current in opened(name, subject, known)]
+    """The derivation from the quantity down to inputs, without the names in ``known``."""
+    return [_line(step_of(current, subject, with_ranges=True), subject) for current in expanded_names(name, subject, known)]
 
 
-def opened(name: str, subject: BoundCase, known: set[str] | None = None) -> dict[str, None]:
-    """The names a derivation opens, each before the names in it; a quantity that is zero here is not opened further."""
+def expanded_names(name: str, subject: BoundCase, known: set[str] | None = None) -> dict[str, None]:
+    """The names that a derivation expands, in order; a quantity that is zero is not expanded further."""
     order: dict[str, None] = {}
 
     def visit(current: str) -> None:
@@ -114,7 +114,7 @@ def _line(step: DerivationStep, subject: BoundCase) -> dict[str, Any]:
 
 
 def _steps(definition: Math, numbers: Math, value: Math, step: DerivationStep) -> list[list[Math]]:
-    """The lines of a derivation: definition, then numbers and value; one line where all is short, numbers only where they can be read."""
+    """The lines of a derivation: definition, then substituted numbers and value; one line if short."""
     if step.result is not None and step.result.value == 0:
         return [[value]]
     sides = [numbers, value] if definition != numbers and len(numbers) <= LONGEST_NUMBERS else [value]
@@ -137,18 +137,18 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
     "load": ("Load", ("arrival_rate", "burst_rate")),
     "prices": ("Prices", ("cost_target",)),
 }
-"""Group of quantities -> heading, and the inputs of which a study gives one where it asks for the group."""
+"""Group of quantities -> heading, and the inputs that make a study show the group."""
 
 
 def serving(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """One table for each group that the study's inputs ask for; a quantity without a value says what it lacks."""
+    """One table for each group that the study's inputs concern."""
     asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.chosen(name) for name in inputs)]
     groups = [(heading, quantity_rows(group, subject)) for group, heading in asked]
     return [{"heading": heading, "rows": rows} for heading, rows in (("Defined by this study", defined_rows(subject)), *groups) if rows]
 
 
 def defined_rows(subject: BoundCase) -> list[list[Any]]:
-    """The same of the quantities that the study defines itself, with what one lacks that has no value."""
+    """The quantities defined in the study, with the reason if one has no value."""
     case, rows = subject.case, []
     for quantity in case.theory.own.quantities:
         result = subject.get(quantity.name)
@@ -158,7 +158,7 @@ def defined_rows(subject: BoundCase) -> list[list[Any]]:
 
 
 def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
-    """Name, formula, value and meaning of every quantity of a group that has a value here."""
+    """Name, formula, value and meaning of every known quantity of a group."""
     case = subject.case
     return [
         [Code(quantity.name), in_table(formula(case.stands_for(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
@@ -168,7 +168,7 @@ def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
 
 
 WIDEST_FORMULA = 70
-"""LaTeX characters of a formula that a column of a table holds; a longer one is left to `symroof derive`."""
+"""LaTeX characters of the longest formula in a table column."""
 
 
 def in_table(written: Math) -> Math | str:

@@ -1,4 +1,4 @@
-"""Where the time goes: the operator table of both phases, with share, bound and intensity."""
+"""Data of a review: the operators of each step with share, bound and intensity."""
 
 import contextlib
 from fractions import Fraction
@@ -7,11 +7,11 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Largest
 from symroof.report.field_names import operator_name
-from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import cell
 from symroof.theory.operators import Operator
 from symroof.theory.quantities import QUANTITIES
@@ -21,7 +21,7 @@ from symroof.units import format_quantity, significant
 
 
 def operators(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """One table for each phase; empty where a time is not known."""
+    """One table for each step with a known time."""
     tables = [table for step in STEPS if (table := phase(step.name, subject))]
     return [{key: value for key, value in table.items() if key != "entries"} for table in tables]
 
@@ -47,7 +47,7 @@ def phase(step: str, subject: BoundCase) -> dict[str, Any] | None:
 
 
 def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
-    """One operator's time, bound and intensity over all its layers."""
+    """Time, bound and intensity of an operator over all its layers."""
     time = subject.formula(operator.roofline_time, QUANTITIES[f"{step}_roofline_time"], timed=True)
     amounts = (operator.flops, operator.bytes, operator.device_flops, operator.device_bytes)
     flops, moved, own_flops, own_moved = (subject.case.evaluate(build.mul(operator.count, tree)) for tree in amounts)

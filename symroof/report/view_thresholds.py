@@ -1,4 +1,4 @@
-"""Thresholds of the subject: formula, condition, value, whole number, reachable or why not."""
+"""Data of a review: thresholds with formula, conditions, value, and whether they fit in memory."""
 
 import math
 from fractions import Fraction
@@ -13,8 +13,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, names
-from symroof.report.formulas import equation, formula, in_words, symbol
-from symroof.report.markup import Code, Math
+from symroof.report.markup import Code, Math, equation, formula, in_words, symbol
 from symroof.theory.declarations import OWN
 from symroof.theory.thresholds import GROUPS, THRESHOLDS
 from symroof.units import format_quantity
@@ -22,16 +21,16 @@ from symroof.units import format_quantity
 HEADINGS = {OWN: "Thresholds defined in this study", **GROUPS}
 
 LONGEST_FORMULA = 200
-"""LaTeX characters beyond which a closed form is named only: `symroof derive` and Python print it whole."""
+"""LaTeX characters beyond which a closed form is omitted."""
 
 
 LONGEST_CONDITION = 110
-"""A longer condition only says which arm of a maximum binds; it does not fit in a sentence."""
+"""LaTeX characters beyond which a condition is omitted; long ones only say which arm of a maximum binds."""
 
 
 def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """The thresholds the study asks for by what they tell of, each solved; those that lack an input are left out,
-    and where it asks for all of them those of what the case does not speak of."""
+    """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
+    concern the case."""
     asked = [each.name for each in study.spec.thresholds] if study.spec else []
     every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if "all" in asked or not asked else []
     entries_of = []
@@ -49,7 +48,7 @@ def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
 
 
 def _rank(entries: list[dict[str, Any]], subject: BoundCase) -> None:
-    """Number the near ones, the nearest to the case first; no rank has what a flip of the verdict says as well, or what one device meets."""
+    """Rank the thresholds near the case, except those that repeat a flip of the verdict or that one device meets."""
     flipped = [(flip.name, float(flip.crossing)) for flip in flips(subject)]
     new = [entry for entry in entries if entry["near"] and entry["least"] != 1 and not any(_same(entry, *flip) for flip in flipped)]
     for rank, entry in enumerate(sorted(new, key=lambda entry: float(entry["distance"])), 1):
@@ -70,7 +69,7 @@ def _unknown(study: Study, name: str) -> Any:
 
 
 def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
-    """One threshold in words and numbers."""
+    """A threshold as plain data."""
     try:
         solution = solve(name, subject)
     except (InputError, NoValue):
@@ -94,13 +93,13 @@ def threshold(name: str, subject: BoundCase) -> dict[str, Any] | None:
 
 
 ALIKE = 1e-3
-"""Relative difference below which two answers say the same."""
+"""Relative difference below which two answers are equal."""
 FAR = 1000
-"""The factor from the case beyond which a threshold stands in the appendix only."""
+"""Factor from the case beyond which a threshold is only in the appendix."""
 
 
 def near(solution: Solution, subject: BoundCase) -> bool:
-    """Whether an answer is within reach of the case, and within the context its model was made for."""
+    """Whether an answer is near the case and within the model's context length."""
     value, model, unknown = solution.value, subject.model, solution.unknown
     now = subject.case.value(unknown) if subject.case.known(unknown) else Fraction(0)
     if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
@@ -109,13 +108,13 @@ def near(solution: Solution, subject: BoundCase) -> bool:
 
 
 def distance(solution: Solution, subject: BoundCase) -> float:
-    """How far an answer lies from the case, in orders of magnitude; 0 where either has no value."""
+    """The distance of an answer from the case in orders of magnitude; 0 if unknown."""
     now = subject.case.value(solution.unknown) if subject.case.known(solution.unknown) else None
     return abs(math.log10(solution.value / now)) if solution.value and now else 0.0
 
 
 def within_memory(solution: Solution) -> str:
-    """Whether the case still fits at the answer, and if not, what it would need of what there is."""
+    """Whether the case fits in memory at the answer, or the needed and usable memory."""
     if solution.within_memory is not False or solution.whole is None:
         return "yes" if solution.within_memory else ""
     there = solution.bound_case.case.changed({solution.unknown: solution.whole})
@@ -124,7 +123,7 @@ def within_memory(solution: Solution) -> str:
 
 
 def closed_form(solution: Solution) -> dict[str, Any] | None:
-    """The closed form with its conditions and the quantities it speaks in."""
+    """The closed form with its conditions and the names it uses."""
     branch = formula_trees(solution).branch
     form = branch.shown if branch else None
     if branch is None or form is None:
@@ -136,18 +135,18 @@ def closed_form(solution: Solution) -> dict[str, Any] | None:
     exists = solution.value is not None
     shown = [(readable_condition(c, solution), c.holds) for c in branch.conditions if exists or c.holds is not True]
     conditions = [{"formula": formula(tree, solution.spelled), "state": HOLDS[holds]} for tree, holds in shown]
-    spoken = (*formula_trees(solution).sides, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
+    used_trees = (*formula_trees(solution).sides, form, *(tree for _, tree in branch.named), *(tree for tree, _ in shown))
     return {
         "display": equation(symbol(solution.spelled(solution.unknown)), written, *_value(solution)),
         "exists": exists,
         "where": [equation(symbol(solution.spelled(name)), typeset) for name, typeset in where],
         "conditions": [c for c in conditions if len(c["formula"]) <= LONGEST_CONDITION],
-        "speaks": [Code(n) for n in dict.fromkeys(n for tree in spoken for n in names(tree)) if n not in dict(branch.named)],
+        "speaks": [Code(n) for n in dict.fromkeys(n for tree in used_trees for n in names(tree)) if n not in dict(branch.named)],
     }
 
 
 def _value(solution: Solution) -> list[Math]:
-    """What the formula comes to before it is rounded to a whole number; a time is left to the table, flags and all."""
+    """The value of the formula before rounding; times are only in the table, with their flags."""
     symbol = solution.symbol
     if solution.value is None or symbol.unit == "s":
         return []

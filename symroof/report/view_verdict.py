@@ -1,4 +1,4 @@
-"""The verdict: does it fit, are the targets met, what binds, what to change. States and numbers; the words are in the template."""
+"""Data of the verdict: fit, targets, bottleneck, changes. The wording is in the template."""
 
 import contextlib
 from fractions import Fraction
@@ -12,9 +12,9 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import findings, target_checks, unknown_targets
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
+from symroof.drawing.table_formats import UNKNOWN
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.report.markup import UNKNOWN
 from symroof.report.view_case import all_usable, case_row, shown, target_row, targets_outcome
 from symroof.report.view_decision import DIGITS, bounds_of, gain
 from symroof.report.view_latency import bound_of
@@ -25,10 +25,10 @@ NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
 
 
 def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """State, numbers, what binds and what would change it."""
+    """State, numbers, bottleneck and alternatives."""
     checks = [target_row(check) for check in target_checks(subject)]
     tried = alternatives(study, subject)
-    enough = (True,) if passes(subject) is None else (True, None)  # what passes at the middle of its ranges already has to pass throughout
+    enough = (True,) if passes(subject) is None else (True, None)  # if the case passes at the middle of its ranges, alternatives must pass throughout
     return {
         "state": state(subject),
         "case": case_title(subject),
@@ -62,13 +62,13 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
 
 
 def in_prose(subject: BoundCase, name: str) -> str:
-    """A value as a sentence says it; "not known" where there is none."""
+    """A value rounded for prose, or "not known"."""
     result = subject.get(name)
     return result.plain(DIGITS) if result else UNKNOWN
 
 
 def others(study: Study, subject: BoundCase) -> dict[str, list[str]]:
-    """The other cases of the study by what they amount to."""
+    """The labels of the other cases by outcome."""
     by_state: dict[str, list[str]] = {"does_not_fit": [], "missed": [], "not_known": [], "met": []}
     for case in study.cases:
         if case is not subject:
@@ -79,7 +79,7 @@ def others(study: Study, subject: BoundCase) -> dict[str, list[str]]:
 
 
 def state(subject: BoundCase) -> str:
-    """One word for the headline."""
+    """The state that selects the headline."""
     if subject.fits is None:
         return "memory_unknown"
     if subject.never_fits:
@@ -111,14 +111,14 @@ def _solved(name: str, subject: BoundCase) -> dict[str, Any] | None:
 
 
 def alternatives(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
-    """One change at a time to the subject, each worked out: does it fit, does it meet the targets."""
+    """The results of one change at a time: fit, targets, metrics."""
     rows: list[dict[str, Any]] = []
     own = case_row(subject)
     for kind, label, other in _changes(study, subject):
         changed = other.between_corners()
         row = case_row(changed)
         if all(row[name] == own[name] for name in ("memory", "ttft", "itl", "rate")):
-            continue  # a change that changes nothing here is no advice
+            continue  # the change has no effect here
         rows.append(
             {
                 **row,
@@ -143,7 +143,7 @@ def _changes(study: Study, subject: BoundCase) -> list[tuple[str, str, BoundCase
     group = devices(subject)
     while group * 2 <= LARGEST_GROUP:
         group *= 2
-        with contextlib.suppress(InputError):  # the model's heads cannot be shared out so
+        with contextlib.suppress(InputError):  # the heads cannot be divided this way
             changes.append(("devices", str(group), variant(subject, tp=group)))
     changes += _narrower(subject)
     own = subject.hardware.name if subject.hardware else None
@@ -156,7 +156,7 @@ def _changes(study: Study, subject: BoundCase) -> list[tuple[str, str, BoundCase
 
 
 def _narrower(subject: BoundCase) -> list[tuple[str, str, BoundCase]]:
-    """Narrower weights and cache; the arithmetic stays as it is, so only bytes change."""
+    """Narrower weights and cache; the compute precision, and so the FLOP/s, stays unchanged."""
     changes = []
     device = subject.hardware
     kv = subject.precisions.get("kv", "")

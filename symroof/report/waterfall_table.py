@@ -1,11 +1,12 @@
-"""A waterfall as a table, for the terminal and as Markdown."""
+"""A waterfall as a text or Markdown table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from symroof.analysis.waterfall import HEADER
-from symroof.report.text_table import markdown_table, table
+from symroof.drawing.table_formats import text_table
+from symroof.report.markup import markdown_table
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def terminal(way: Waterfall, start: str, end: str) -> str:
-    """Lined-up text under a line that says which quantity it is.
+    """The quantity and an aligned table.
 
     >>> from symroof.analysis.study import Study
     >>> from symroof.analysis.waterfall import waterfall
@@ -28,7 +29,7 @@ def terminal(way: Waterfall, start: str, end: str) -> str:
       input  prompt: 1,024 tokens -> 2,048 tokens  +134.2 MB  × 2  268.4 MB
       to     long                                  +134.2 MB  × 2  268.4 MB
     """
-    lines = [f"{way.symbol.name}: {way.symbol.meaning}", table(way.rows(start, end), indent="  ")]
+    lines = [f"{way.symbol.name}: {way.symbol.meaning}", text_table(way.rows(start, end), indent="  ")]
     return "\n".join([*lines, *(f"  {note}" for note in way.notes())])
 
 
@@ -39,11 +40,11 @@ def markdown(way: Waterfall, start: str, end: str) -> str:
 
 
 def origins_text(made: Origins, name: str, claimed: str, share: float | None, read: NumberExplanation, left_out: int) -> str:
-    """What gives a number, a line each: its share of the roof, slips, presets and choices; then how many random numbers these would meet.
+    """Explanations of a number: its share of the roof, mistakes, presets and choices, and how many random numbers these would explain.
 
     Args:
-        share: of random numbers that the presets and choices would meet.
-        left_out: sets of choices that are no explanation, since most numbers would be met.
+        share: share of random numbers that the presets and choices would explain.
+        left_out: number of sets of choices that would explain most numbers, so explain nothing.
     """
     unit = made.symbol.unit
     head = f"{name} = {claimed}; the case gives {format_quantity(made.derived, unit)}"
@@ -51,11 +52,11 @@ def origins_text(made: Origins, name: str, claimed: str, share: float | None, re
     slips = [[f"slip {slip.slip}: {slip.text}", _number(slip.explains, unit), _chance(slip.chance)] for slip in read.slips]
     choices = [[entry.text, format_quantity(entry.value, unit, 6), ""] for entry in made.explanations]
     if slips or choices:
-        lines.append(table([*slips, *choices], indent="  "))
+        lines.append(text_table([*slips, *choices], indent="  "))
     elif not lines:
         lines.append("  no preset, no slip and no set of up to three choices gives it")
     if left_out:
-        lines.append(f"  {left_out} set{'s' * (left_out != 1)} of choices would come to it, as to most numbers: no explanation")
+        lines.append(f"  {left_out} set{'s' * (left_out != 1)} of choices would give this number and most others: no explanation")
     alone = "" if made.complete else ", not all there are"
     met = f"; {share * 100:.2g} % of random numbers of this size and precision would be explained too" if share is not None else ""
     return "\n".join([head, *lines, f"{made.tried:,} presets and sets of choices tried{alone}{met}"])
@@ -66,5 +67,5 @@ def _number(value: Fraction | str, unit: str) -> str:
 
 
 def _chance(share: float) -> str:
-    """How many random errors would have been explained as well."""
+    """The share of random errors that would be explained too."""
     return f"{share * 100:.2g} % of random errors would match a slip too"

@@ -129,7 +129,7 @@ class Selection:
         return f"<Selection: {len(self.passing)} of {len(self.configurations)} pass{first}>"
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.html_table import html_table
+        from symroof.drawing.table_formats import html_table
 
         measures = [name for name in SHOWN if any(c.run.result(name) for c in self.configurations)]
         rows = [[c.label, c.state, f"{c.run.batch:,}", *(r.text() if (r := c.run.result(name)) else "" for name in measures)] for c in self.configurations]

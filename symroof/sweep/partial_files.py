@@ -14,7 +14,7 @@ import numpy as np
 
 from symroof.arrays.blocks import Array
 from symroof.errors import InputError, Problem
-from symroof.output_files import PREFIX, hold, remove_abandoned
+from symroof.output_files import PREFIX, remove_abandoned, try_lock
 
 SCHEMA = "symroof/sweep-parts/3"
 DAMAGED = (zipfile.BadZipFile, ValueError, EOFError, KeyError, RuntimeError)
@@ -150,7 +150,7 @@ def locked(goal: Path) -> Iterator[None]:
     handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
         try:
-            locked_here = hold(handle, path)
+            locked_here = try_lock(handle, path)
         except OSError:  # a file system without locks
             locked_here = True
         if not locked_here:

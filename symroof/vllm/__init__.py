@@ -1,1 +1,1 @@
-"""A line that starts a vLLM server: read, explained in symroof's terms, and recommended. Nothing of it is ever run."""
+"""``vllm serve`` commands: parsed, explained in symroof's terms, and recommended. They are never executed."""

@@ -1,4 +1,4 @@
-"""What a line's numbers come to, and which line to start instead: every number with the threshold it was solved from."""
+"""The performance of a ``vllm serve`` command, and a recommended command with the threshold behind every number."""
 
 import math
 import shlex
@@ -13,19 +13,19 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.vllm.batch_limits import Limit, batch_limits, chunk_limits, solved, with_values
-from symroof.vllm.command_line import Line
-from symroof.vllm.served_case import Served, own_requests, whole_power
+from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, solved, with_values
+from symroof.vllm.command_line import ServeCommand
+from symroof.vllm.served_case import ServedCase, requests_per_rank
 
-MOST_DEVICES = 64
+MAX_DEVICES = 64
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
     "sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
-AT_WORK = frozenset({"sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
-"""The facts that stand on the budgets of all ranks; a step that takes one chunk along, on that of its own rank."""
-GIVES = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
-"""What the recommended line gives, of as many copies as the arrival rate asks for."""
+UNDER_LOAD = frozenset({"sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
+"""Facts that use the token budgets of all ranks; a step with one chunk uses that of its own rank."""
+RESULTS = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
+"""Quantities of the recommended command, with the replicas that the arrival rate needs."""
 
 
 @dataclass
@@ -35,102 +35,102 @@ class Advice:
     flag: str
     value: str
     because: str
-    limits: list[Limit] = field(default_factory=list)
+    limits: list[BatchLimit] = field(default_factory=list)
 
 
 @dataclass
 class Review:
-    """A line explained and recommended.
+    """A command with its explanation and a recommended command.
 
     Attributes:
-        facts: quantities of the line as it is.
-        at_work: the case of its :data:`AT_WORK`: vLLM has a budget for each rank, all of which read prompts at once.
-        limits: what bounds its batch and its chunk as it is.
-        advice: the recommended flags; empty where no number of devices does.
-        line: the recommended line; empty where there is none.
-        copies: servers of it that bear the arrival rate at the slow end of the efficiencies, and as expected; None where no rate is known.
-        gives: quantities of so many copies of it.
-        doubts: the targets that these miss, or meet in a part of the ranges of the efficiencies only.
-        in_time: whether there is a target for the first token that these meet throughout.
+        facts: quantities of the command as given.
+        under_load: the case of its :data:`UNDER_LOAD`: vLLM has a budget per rank, and all ranks prefill at once.
+        limits: what limits its batch and its chunk.
+        advice: the recommended flags; empty if no number of devices is enough.
+        line: the recommended command; empty if there is none.
+        replicas: replicas that sustain the arrival rate at the slow end of the efficiencies, and as expected; None without a rate.
+        gives: quantities of that many replicas.
+        missed_targets: targets that they miss, or meet only in part of the efficiency ranges.
+        in_time: whether there is a TTFT target and they always meet it.
     """
 
-    served: Served
-    at_work: BoundCase
+    served: ServedCase
+    under_load: BoundCase
     facts: dict[str, Result]
-    limits: list[Limit]
+    limits: list[BatchLimit]
     advice: list[Advice]
     line: str
     warnings: list[str]
-    copies: tuple[int, int] | None = None
+    replicas: tuple[int, int] | None = None
     gives: dict[str, Result] = field(default_factory=dict)
-    doubts: list[str] = field(default_factory=list)
+    missed_targets: list[str] = field(default_factory=list)
     in_time: bool = False
 
     def case_of(self, name: str) -> BoundCase:
-        """The case that a fact is of."""
-        return self.at_work if name in AT_WORK else self.served.study.first
+        """The case of a fact."""
+        return self.under_load if name in UNDER_LOAD else self.served.study.first
 
 
-def review(served: Served) -> Review:
-    """Explain a line and recommend another."""
+def review(served: ServedCase) -> Review:
+    """Explain a command and recommend another."""
     limits = [*batch_limits(served.study), *chunk_limits(served.study)]
-    advice, why, study = _advised(served)
-    made = Review(served, _at_work(served.study).first, {}, limits, advice, _recommended(served, advice) if advice else "", [*served.warnings, *why])
+    advice, why, study = _recommendations(served)
+    made = Review(served, _under_load(served.study).first, {}, limits, advice, _recommended_command(served, advice) if advice else "", [*served.warnings, *why])
     made.facts = {name: result for name in FACTS if (result := made.case_of(name).get(name)) is not None}
     if advice:
-        study = _at_work(study)
-        made.copies = _copies(study)
-        fleet = with_values(study, dp=made.copies[0]) if made.copies else study
-        made.gives = {name: result for name in GIVES if (result := fleet.first.get(name)) is not None}
-        made.doubts = target_warnings(fleet.first)
+        study = _under_load(study)
+        made.replicas = _replicas(study)
+        fleet = with_values(study, dp=made.replicas[0]) if made.replicas else study
+        made.gives = {name: result for name in RESULTS if (result := fleet.first.get(name)) is not None}
+        made.missed_targets = target_warnings(fleet.first)
         made.in_time = any(check.met for check in target_checks(fleet.first) if check.name == "ttft")
     return made
 
 
-def _at_work(study: Study) -> Study:
-    """The same case with the chunks of all ranks, as quantities of an instance at work count them."""
+def _under_load(study: Study) -> Study:
+    """The same case with the chunks of all ranks, as quantities of a loaded instance count them."""
     case = study.first.case
     ranks = int(case.value("attention_dp"))
     return study if ranks == 1 or not case.chosen("chunk") else with_values(study, chunk=ranks * case.value("chunk"))
 
 
-def _copies(study: Study) -> tuple[int, int] | None:
-    """Copies that bear the arrival rate within the TTFT target, at the slow end of the efficiencies and as expected: at a load of 1 the queue already grows."""
+def _replicas(study: Study) -> tuple[int, int] | None:
+    """Replicas that sustain the arrival rate within the TTFT target, at the slow end of the efficiencies and as expected. At a load of 1 the queue grows."""
     if "arrival_rate" not in study.first.given or study.first.get("load") is None:
         return None
-    return _bearing(study, lambda answers: answers.slow_end), _bearing(study, lambda answers: answers)
+    return _least_replicas(study, lambda answers: answers.slow_end), _least_replicas(study, lambda answers: answers)
 
 
-def _bearing(study: Study, end: Callable[[BoundCase], BoundCase]) -> int:
-    """The least number of copies that keeps up and, where more help, reads prompts in time."""
+def _least_replicas(study: Study, end: Callable[[BoundCase], BoundCase]) -> int:
+    """The least number of replicas that keeps up and, if more help, meets the TTFT target."""
     own = end(study.first).case
     least = math.floor(own.value("load") * own.value("dp")) + 1
     tried = range(least, 2 * least + 2)
-    return next((copies for copies in tried if not _late_prompts(end(with_values(study, dp=copies).first))), least)
+    return next((replicas for replicas in tried if not _misses_ttft(end(with_values(study, dp=replicas).first))), least)
 
 
-def _late_prompts(answers: BoundCase) -> bool:
-    """Whether the mean first token, the wait for it included, misses its target, if there is one."""
+def _misses_ttft(answers: BoundCase) -> bool:
+    """Whether the mean TTFT, queueing included, misses its target."""
     ttft = answers.get("loaded_ttft")
     return "ttft" in answers.targets and (ttft is None or Fraction(ttft.value) > answers.targets["ttft"])
 
 
-def _advised(served: Served) -> tuple[list[Advice], list[str], Study]:
-    """Flags in the order in which one decides the next: devices, format of the cache, batch, budget; and the case with all of them."""
+def _recommendations(served: ServedCase) -> tuple[list[Advice], list[str], Study]:
+    """Flags in the order in which they depend on each other: devices, cache precision, batch, budget; and the case with all of them."""
     if served.study.first.hardware is None and "mem_capacity" not in served.study.first.given:
         return [], ["no command line is recommended without a device: give --hardware"], served.study
     group, study = _devices(served)
     if group is None:
-        return [], [f"no command line is recommended: not one request fits or meets its latency targets on up to {MOST_DEVICES} devices"], study
+        return [], [f"no command line is recommended: not one request fits or meets its latency targets on up to {MAX_DEVICES} devices"], study
     cache, study = _cache(served, study)
     sequences, study = _sequences(study)
-    sequences, study = _in_time(sequences, study)
+    sequences, study = _within_ttft(sequences, study)
     budget, study = _budget(study)
     return [group, *cache, sequences, budget], [], study
 
 
-def _devices(served: Served) -> tuple[Advice | None, Study]:
-    """The least group that holds one request and, where there are targets, serves it in time; never fewer than the line has."""
+def _devices(served: ServedCase) -> tuple[Advice | None, Study]:
+    """The smallest group, no smaller than the command's, that fits one request and meets its latency targets."""
     study = served.study
     lone = _unqueued(with_values(study, batch=1))
     names = ["min_devices_memory", *(f"min_devices_{name}" for name in ("ttft", "itl") if TARGET_SYMBOLS[name] in study.first.given)]
@@ -138,31 +138,31 @@ def _devices(served: Served) -> tuple[Advice | None, Study]:
     least = max((limit.value or 1 for limit in limits), default=1)
     start = int(study.first.case.value("tp"))
     count = start
-    while count <= MOST_DEVICES:
+    while count <= MAX_DEVICES:
         tried = with_values(lone, tp=count)
         if _serves(tried.first):
             made = with_values(study, tp=count)
             end = f"the command line has {count}" if count == start else f"{count} is the next power of two that serves it"
             because = f"one request needs {least} device{'s' * (least > 1)}; {end}"
             return Advice("tensor-parallel-size", str(count), because, limits), made
-        count = whole_power(count + 1)
+        count = 1 << count.bit_length()  # the next power of two
     return None, study
 
 
 def _unqueued(study: Study) -> Study:
-    """The same case without arrivals: how many copies bear them is decided last."""
+    """The same case without arrivals; the number of replicas is decided last."""
     made, own = Study(), study.request
     made.select(replace(own, values={name: values for name, values in own.values.items() if name != "arrival_rate"}))
     return made
 
 
 def _serves(answers: BoundCase) -> bool:
-    """Whether the weights and one request fit, and its latency targets are met: what one request alone costs decides nothing."""
+    """Whether the weights and one request fit and meet the latency targets; its cost alone does not matter."""
     return not answers.does_not_fit and all(check.met for check in target_checks(answers) if check.name in ISOLATED_METRICS)
 
 
-def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
-    """A cache of 8 bits where memory is what bounds the batch; else what the line says stays."""
+def _cache(served: ServedCase, study: Study) -> tuple[list[Advice], Study]:
+    """An 8-bit cache if memory limits the batch; otherwise the command's setting."""
     limits = batch_limits(study)
     memory = next((limit.value for limit in limits if limit.name == "max_batch_memory"), None)
     others = [limit.value for limit in limits if limit.name != "max_batch_memory" and limit.value is not None]
@@ -181,26 +181,27 @@ def _cache(served: Served, study: Study) -> tuple[list[Advice], Study]:
 
 
 def _sequences(study: Study) -> tuple[Advice, Study]:
-    """The smallest of the limits of the batch."""
+    """The smallest batch limit."""
     limits = batch_limits(study)
     bounds = [limit for limit in limits if limit.value is not None]
     least = min(bounds, key=lambda limit: limit.value or 0, default=None)
     batch = max(least.value or 1, 1) if least else int(study.first.case.value("batch"))
-    because = f"the least of {', '.join(f'{limit.value:,} ({_short(limit)})' for limit in bounds)}" if bounds else "nothing limits it here"
+    because = f"the least of {', '.join(f'{limit.value:,} ({_limit_name(limit)})' for limit in bounds)}" if bounds else "nothing limits it here"
     own = max(batch // int(study.first.case.value("attention_dp")), 1)
     ranks = "" if own == batch else f"; {own:,} per rank"
-    because += _on_their_way(study, batch)
+    because += _prefilling_note(study, batch)
     return Advice("max-num-seqs", str(own), because + ranks, limits), with_values(study, batch=batch)
 
 
-def _in_time(sequences: Advice, study: Study) -> tuple[Advice, Study]:
-    """No more requests than leave a chunk that reads prompts within the TTFT target: the most that the ITL target allows leave the smallest
-    chunk, and a prompt then takes as many steps as a response. As many as before where not even one request does."""
+def _within_ttft(sequences: Advice, study: Study) -> tuple[Advice, Study]:
+    """Reduce the batch until the chunk beside it meets the TTFT target; unchanged if even one request misses it.
+
+    The largest batch within the ITL target leaves the smallest chunk, and a prompt then takes as many steps as a response."""
     ranks, allowed = int(study.first.case.value("attention_dp")), int(sequences.value)
 
     def late(own: int) -> bool:
         alone = _unqueued(with_values(study, batch=own * ranks))
-        return _late_prompts(_at_work(_budget(alone)[1]).first)
+        return _misses_ttft(_under_load(_budget(alone)[1]).first)
 
     if "ttft" not in study.first.targets or not late(allowed) or late(1):
         return sequences, study
@@ -211,19 +212,19 @@ def _in_time(sequences: Advice, study: Study) -> tuple[Advice, Study]:
     return replace(sequences, value=str(most), because=because), with_values(study, batch=most * ranks)
 
 
-def _on_their_way(study: Study, batch: int) -> str:
-    """How many of so many requests decode: prompts on their way hold cache too."""
+def _prefilling_note(study: Study, batch: int) -> str:
+    """A note on how many requests decode, since requests in prefill also hold cache."""
     steps, pieces = (study.first.get(name) for name in ("response_steps", "prompt_chunks"))
     if steps is None or pieces is None or not steps.value:
         return ""
     decoding = Fraction(batch) * Fraction(steps.value) / (Fraction(steps.value) + Fraction(pieces.value))
-    return f"; of them about {math.floor(decoding):,} decode, for prompts that are being prefilled hold cache too"
+    return f"; of them about {math.floor(decoding):,} decode, because prompts in prefill also hold cache"
 
 
 def _budget(study: Study) -> tuple[Advice, Study]:
-    """The batch and the largest chunk beside it: within the ITL target, or else free of charge, or else a whole prompt."""
+    """The batch plus the largest chunk within the ITL target, or without it the largest free chunk, or else a whole prompt."""
     limits = chunk_limits(study)
-    batch = own_requests(study, int(study.first.case.value("batch")))
+    batch = requests_per_rank(study, int(study.first.case.value("batch")))
     by_name = {limit.name: limit.value for limit in limits}
     prompt = int(study.first.case.value("prompt")) if "prompt" in study.first.given else 0
     if by_name.get("max_chunk_itl"):
@@ -236,13 +237,13 @@ def _budget(study: Study) -> tuple[Advice, Study]:
     return made, with_values(study, chunk=chunk) if chunk else study
 
 
-def _short(limit: Limit) -> str:
+def _limit_name(limit: BatchLimit) -> str:
     return limit.name if limit.name in THRESHOLDS else "ITL target under chunked prefill"
 
 
-def _recommended(served: Served, advice: list[Advice]) -> str:
-    """The line with the recommended flags in the place of its own."""
-    line: Line = served.line
+def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
+    """The command with the recommended flags."""
+    line: ServeCommand = served.line
     chosen = {item.flag: item.value for item in advice}
     words = ["vllm", "serve", str(served.line.flags["model"].value)]
     for name, written in line.flags.items():

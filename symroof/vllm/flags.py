@@ -1,12 +1,12 @@
-"""The flags of ``vllm serve`` that say something of performance: how each is written, and what it is here."""
+"""The flags of ``vllm serve`` that affect performance, and their meaning in symroof."""
 
 from dataclasses import dataclass
 
-READ = (
+SOURCE = (
     "vLLM: engine arguments, excerpts of the documentation (docs.vllm.ai, 2026); vllm/config/cache.py, vllm/config/scheduler.py and "
     "EngineArgs.get_batch_defaults of the source (github.com/vllm-project/vllm), consulted 2026-11-22"
 )
-"""Which description of the flags this follows; defaults change between versions, so a line should write them out."""
+"""Source of the flags. Defaults change between versions, so a command should state them."""
 
 COUNT, SHARE, CHOICE, SWITCH, TEXT, JSON = "count", "share", "choice", "switch", "text", "json"
 
@@ -16,10 +16,10 @@ class Flag:
     """One flag.
 
     Attributes:
-        kind: how its value is read.
-        says: what it means there, in a line.
+        kind: the type of its value.
+        says: its meaning in vLLM.
         short: other spellings.
-        choices: values it takes, each with what it is here; the empty text says nothing.
+        choices: allowed values, each with its name in symroof; empty if it sets nothing.
     """
 
     name: str
@@ -31,10 +31,10 @@ class Flag:
 
 @dataclass(frozen=True)
 class FlagNote:
-    """A flag, what it sets here, and what it means.
+    """A flag, the inputs it sets, and its meaning.
 
     Attributes:
-        defaulted: the line does not have it; vLLM's default stands.
+        defaulted: whether the value is vLLM's default.
     """
 
     flag: str
@@ -53,7 +53,7 @@ QUANTIZATIONS = (
     ("fp8", "fp8"), ("fbgemm_fp8", "fp8"), ("ptpc_fp8", "fp8"), ("awq", "awq"), ("awq_marlin", "awq"), ("gptq", "gptq"),
     ("gptq_marlin", "gptq"), ("bitsandbytes", "nf4"), ("compressed-tensors", ""), ("modelopt", ""), ("modelopt_fp4", ""), ("mxfp4", ""), ("gguf", ""),
 )  # fmt: skip
-"""Method -> precision of the weights; the empty text: the checkpoint says."""
+"""Method -> precision of the weights; empty: defined by the checkpoint."""
 
 FLAGS: dict[str, Flag] = {
     flag.name: flag
@@ -77,7 +77,7 @@ FLAGS: dict[str, Flag] = {
         Flag("gpu-memory-utilization", SHARE, "share of a device's memory that vLLM takes"),
         Flag("block-size", COUNT, "tokens per KV-cache block"),
         Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
-        Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks beside the decode"),
+        Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks during decode steps"),
         Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified"),
     )
 }
@@ -86,15 +86,15 @@ SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short i
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
     "cpu-offload-gb": "weights on the host are read over the host link at every step",
-    "kv-cache-memory-bytes": "a cache of a fixed size, whatever gpu-memory-utilization says",
+    "kv-cache-memory-bytes": "a cache of a fixed size, independent of gpu-memory-utilization",
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",
     "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
 }
-"""Flags that matter to performance and are not followed here, and why that matters."""
+"""Flags that affect performance but are not modelled, and their effect."""
 VALUELESS = frozenset({
     "enforce-eager", "trust-remote-code", "enable-auto-tool-choice", "disable-log-stats", "disable-log-requests", "async-scheduling", "enable-lora",
     "skip-tokenizer-init", "disable-custom-all-reduce", "disable-sliding-window", "enable-reasoning", "disable-cascade-attn",
 })  # fmt: skip
-"""Flags that stand alone: the word behind one is not its value."""
+"""Flags without a value."""

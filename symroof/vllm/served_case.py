@@ -1,6 +1,6 @@
-"""A line as a case: what each flag sets in symroof's terms, and what the line leaves to vLLM's defaults."""
+"""The case of a ``vllm serve`` command: what each flag sets, and vLLM's defaults for the rest."""
 
-import math
+import os
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -10,33 +10,56 @@ from symroof.cases.request import VLLM_LINE, Request, request_of
 from symroof.cases.spec_values import DEFAULT_PRECISION
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
+from symroof.specs import catalogue
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.units import format_quantity
-from symroof.vllm.command_line import Line
+from symroof.vllm.command_line import FlagValue, ServeCommand
 from symroof.vllm.flags import FLAGS, NOT_MODELLED, FlagNote
-from symroof.vllm.hub import NotFound, model_here
-from symroof.vllm.speculation import speculation
 
 ORIGIN = VLLM_LINE
 LARGE_MEMORY = 70 * 2**30
 DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": Fraction(92, 100), "block-size": 16}
-"""What vLLM takes where a line is silent, by the version read; the batch and the budget go by the device's memory."""
+"""vLLM's defaults. Those of batch and budget depend on the device's memory."""
+
+
+class UnknownModel(ValueError):
+    """An unknown model; the message ends with a hint."""
+
+
+def resolve_model(name: str, precision_chosen: bool = False) -> tuple[str, str]:
+    """The ``--model`` argument of symroof for the model of a command, and its origin.
+
+    >>> resolve_model("meta-llama/Llama-3.1-8B-Instruct")
+    ('llama-3.1-8b', "the catalogue's llama-3.1-8b")
+
+    Raises:
+        UnknownModel: neither a path nor a model of the catalogue.
+    """
+    if os.path.exists(name):
+        return (name if catalogue.is_path(name) else os.path.join(".", name)), "read from this path"
+    if catalogue.has_entry("models", name):
+        return name.lower(), f"the catalogue's {name.lower()}"
+    match = catalogue.model_by_hub_name(name)
+    if match is None:
+        raise UnknownModel(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.hint_for_hub_name(name)}")
+    remark = match.remark(precision_chosen)
+    return match.name, f"the catalogue's {match.name}{f'; {remark}' if remark else ''}"
 
 
 @dataclass
-class Served:
-    """A line as a case.
+class ServedCase:
+    """A command with its case.
 
     Attributes:
-        study: the case; its batch is max-num-seqs of every rank, or as many as memory holds where that is fewer, its chunk what the budget leaves beside them.
-        flags: every flag that says something, the line's first, then the defaults.
+        study: the case. Its batch is max-num-seqs of every rank, or what fits in memory if that is less; its chunk is the rest of the token budget.
+        flags: every flag that sets something, and the defaults.
         longest: tokens of the longest request.
         batch: requests of all ranks that run together.
         budget: tokens of one step of a rank.
     """
 
-    line: Line
+    line: ServeCommand
     study: Study
     model: str
     flags: list[FlagNote]
@@ -48,23 +71,23 @@ class Served:
 
     @property
     def chunked(self) -> bool:
-        """Whether prompts are read in chunks."""
+        """Whether prefill is chunked."""
         written = self.line.flags.get("enable-chunked-prefill")
         return written is None or bool(written.value)
 
 
-def served(line: Line, chosen: Request) -> Served:
-    """The case of a line; ``chosen`` (device, workload, targets, anything of symroof's own) wins over it.
+def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
+    """The case of a command; ``chosen`` (device, workload, targets, any symroof input) overrides its flags.
 
     Raises:
-        InputError: an unknown model, with the place of its name.
+        InputError: an unknown model, with its column.
     """
     flags: list[FlagNote] = []
     name = line.flags["model"].value if "model" in line.flags else ""
     model = chosen.models[0] if chosen.models else _model(line, flags)
     spec = model if isinstance(model, ModelSpec) else read_model(model, chosen.base, chosen.assume_family)[0]
     values: dict[str, Any] = {}
-    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | speculation(line, flags)
+    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
     longest = _longest(line, flags, spec)
     laid = request_of(model=[model] if isinstance(model, str) else model, origin=ORIGIN, **values).over(Request(efficiency="measured"))
     study = Study()
@@ -72,42 +95,42 @@ def served(line: Line, chosen: Request) -> Served:
     workload: dict[str, Any] = {} if "prompt" in study.first.given or longest is None else {"prompt": longest}
     study.select(chosen.over(laid.over(request_of(origin=ORIGIN, **workload))))
     batch, budget = _step(line, flags, study)
-    own = own_requests(study, batch)
+    own = requests_per_rank(study, batch)
     chunk: dict[str, Any] = {"chunk": budget - own} if budget > own else {}
     study.select(chosen.over(laid.over(request_of(origin=ORIGIN, batch=batch, **chunk, **workload))))
     _switches(line, flags)
-    made = Served(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, [])
+    made = ServedCase(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, [])
     made.warnings += _warnings(made, bool(workload))
     return made
 
 
-def _note_flag(line: Line, flags: list[FlagNote], name: str, sets: str, default: str = "", says: str = "") -> None:
-    """Note a flag that the line has, or the default that stands for it."""
+def _note_flag(line: ServeCommand, flags: list[FlagNote], name: str, sets: str, default: str = "", says: str = "") -> None:
+    """Append a note on a flag of the command, or on its default."""
     written = line.flags.get(name)
     if written or default:
         value = default if written is None else ("on" if written.value else "off") if isinstance(written.value, bool) else written.text
         flags.append(FlagNote(f"--{name}", value, sets, says or FLAGS[name].says, written is None))
 
 
-def _value(line: Line, name: str) -> Any:
+def _value(line: ServeCommand, name: str) -> Any:
     written = line.flags.get(name)
     return DEFAULTS.get(name) if written is None else written.value
 
 
-def _model(line: Line, flags: list[FlagNote]) -> str:
+def _model(line: ServeCommand, flags: list[FlagNote]) -> str:
     written = line.flags["model"]
     try:
-        model, how = model_here(written.value, "quantization" in line.flags)
-    except NotFound as error:
+        model, how = resolve_model(written.value, "quantization" in line.flags)
+    except UnknownModel as error:
         message, _, hint = str(error).partition("; ")
         raise InputError(line.problem(written.column, message, hint, "model")) from None
     flags.append(FlagNote("model", written.value, f"model = {model}", how))
     return model
 
 
-def _degrees(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, Any]:
-    """Parallel degrees that the line has. Ranks of data parallelism are copies of a dense model; of a model with experts they
-    are groups of one instance that share them: whole where expert parallelism is on, cut over all devices where it is not."""
+def _degrees(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict[str, Any]:
+    """Parallel degrees. Data-parallel ranks are replicas of a dense model. For a model with experts they are groups of one
+    instance that share the experts: distributed whole with expert parallelism, sliced over all devices without."""
     groups = "attention_dp" if spec.experts() else "dp"
     names = {"tensor-parallel-size": "tp", "pipeline-parallel-size": "pp", "data-parallel-size": groups}
     degrees: dict[str, Any] = {symbol: line.flags[name].value for name, symbol in names.items() if name in line.flags}
@@ -121,15 +144,15 @@ def _degrees(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, An
     return degrees
 
 
-def _memory(line: Line, flags: list[FlagNote]) -> dict[str, Any]:
+def _memory(line: ServeCommand, flags: list[FlagNote]) -> dict[str, Any]:
     share, block = _value(line, "gpu-memory-utilization"), _value(line, "block-size")
     _note_flag(line, flags, "gpu-memory-utilization", f"memory_share = {float(share):g}", f"{float(share):g}")
     _note_flag(line, flags, "block-size", f"block_size = {block}")
     return {"memory_share": share, "block_size": block}
 
 
-def _formats(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, Any]:
-    """Precisions: the checkpoint's where the line is silent, and the cache as the activations where it says auto."""
+def _formats(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict[str, Any]:
+    """Precisions: by default the checkpoint's, and an ``auto`` cache is stored like the activations."""
     formats: dict[str, Any] = {}
     dtype = _choice(line, "dtype")
     if dtype:
@@ -147,12 +170,12 @@ def _formats(line: Line, flags: list[FlagNote], spec: ModelSpec) -> dict[str, An
     return formats | ({"kv": kv} if "kv-cache-dtype" in line.flags or dtype else {})
 
 
-def _choice(line: Line, name: str) -> str:
+def _choice(line: ServeCommand, name: str) -> str:
     written = line.flags.get(name)
     return dict(FLAGS[name].choices)[written.value] if written else ""
 
 
-def _longest(line: Line, flags: list[FlagNote], spec: ModelSpec) -> int | None:
+def _longest(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> int | None:
     written = line.flags.get("max-model-len")
     longest = written.value if written else spec.max_context
     shown = "requests of the model's own longest context" if longest else "requests of any length: the model's spec does not say"
@@ -167,15 +190,61 @@ def _longest(line: Line, flags: list[FlagNote], spec: ModelSpec) -> int | None:
     return longest
 
 
-def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
-    """Requests and tokens of one step; vLLM's defaults go by the memory of the device (and an A100 is among the small)."""
+def _speculation(line: ServeCommand, flags: list[FlagNote]) -> dict[str, Any]:
+    """Speculative decoding from ``--speculative-config``, given as JSON or key by key."""
+    whole = line.flags.get("speculative-config")
+    config: dict[str, Any] = dict(whole.value) if whole else {}
+    parts = {name.partition(".")[2]: written for name, written in line.flags.items() if name.startswith("speculative-config.")}
+    config |= {key: written.value for key, written in parts.items()}
+    if not config:
+        return {}
+    written = whole or next(iter(parts.values()))
+    count = _drafted(line, written, config.get("num_speculative_tokens"))
+    values: dict[str, Any] = {"draft_tokens": count} if count else {}
+    sets = [f"draft_tokens = {count}" if count else "no draft_tokens: it says no num_speculative_tokens"]
+    if isinstance(config.get("model"), str) and config.get("method") in (None, "draft_model"):
+        draft, how = _draft(config["model"])
+        values |= {"draft": draft} if draft else {}
+        sets.append(how)
+    says = "give --set acceptance=0.7 to see whether it pays" + ("" if "draft" in values else ", and --set draft_cost=0.1 or --draft MODEL")
+    flags.append(FlagNote("--speculative-config", written.text[:60], ", ".join(sets), says))
+    return values
+
+
+def _draft(name: str) -> tuple[str, str]:
+    """The draft model by its hub name; an unknown one is noted and left out."""
+    try:
+        draft, _ = resolve_model(name)
+    except UnknownModel:
+        return "", f"no draft: {name[:60]!r} is neither in the catalogue nor a path here"
+    return draft, f"draft = {draft}"
+
+
+def _drafted(line: ServeCommand, written: FlagValue, value: Any) -> int:
+    """The number of drafted tokens; 0 if not given.
+
+    Raises:
+        InputError: it is not a whole number from 1 to 1,000.
+    """
+    if value is None:
+        return 0
+    text = str(value)
+    if isinstance(value, bool) or not text.isascii() or not text.isdigit() or not 0 < int(text[:9]) <= 1000 or len(text) > 4:
+        raise InputError(
+            line.problem(written.column, f"num_speculative_tokens is {text[:40]!r}, not a whole number from 1 to 1,000", path="--speculative-config")
+        )
+    return int(text)
+
+
+def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int, int]:
+    """Requests and tokens of one step; vLLM's defaults depend on the device's memory (an A100 counts as small)."""
     inputs = study.first.given
     device = study.first.hardware
     capacity = study.first.case.value("mem_capacity") if "mem_capacity" in inputs else Fraction(0)
     large = capacity >= LARGE_MEMORY and not (device and device.name.startswith("a100"))
     ranks = int(study.first.case.value("attention_dp"))
     batch = int(study.first.case.value("batch")) if "batch" in inputs else ranks * (_value(line, "max-num-seqs") or (1024 if large else 256))
-    own = own_requests(study, batch)
+    own = requests_per_rank(study, batch)
     budget = _value(line, "max-num-batched-tokens") or max(8192 if large else 2048, own)
     running = batch if "batch" in inputs else _running(study, batch)
     if budget < own:
@@ -183,7 +252,7 @@ def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
         raise InputError(
             line.problem(column, f"a step of {budget:,} tokens has no room for {own:,} requests", "vLLM wants max-num-batched-tokens >= max-num-seqs")
         )
-    own_running = own_requests(study, running)
+    own_running = requests_per_rank(study, running)
     each = f": {own_running:,} per rank" if ranks > 1 else ""
     _note_flag(line, flags, "max-num-seqs", f"batch = {running:,}{each}" + (", as many as fit; others wait" if running < batch else ""), f"{own:,}")
     left = f"chunk = {budget - own_running:,}: what {budget:,} tokens leave beside a full batch{' per rank' * (ranks > 1)}"
@@ -192,7 +261,7 @@ def _step(line: Line, flags: list[FlagNote], study: Study) -> tuple[int, int]:
 
 
 def _running(study: Study, most: int) -> int:
-    """Requests that run together: vLLM lets others wait where memory holds fewer than it may run. Where it holds none, nothing runs, and the line stays as it is."""
+    """Requests that run together: no more than fit in memory; others wait. If none fits, the batch is left unchanged."""
     try:
         room = int(study.first.case.value("concurrency"))
     except NoValue:
@@ -200,12 +269,12 @@ def _running(study: Study, most: int) -> int:
     return room if 1 <= room < most else most
 
 
-def own_requests(study: Study, batch: int) -> int:
-    """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens for each."""
+def requests_per_rank(study: Study, batch: int) -> int:
+    """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens per rank."""
     return -(-batch // int(study.first.case.value("attention_dp")))
 
 
-def _switches(line: Line, flags: list[FlagNote]) -> None:
+def _switches(line: ServeCommand, flags: list[FlagNote]) -> None:
     prefix = line.flags.get("enable-prefix-caching")
     if prefix is None or prefix.value:
         _note_flag(line, flags, "enable-prefix-caching", "cached_prefix stays what you give: --set cached_prefix=1024", "on")
@@ -220,16 +289,16 @@ def _switches(line: Line, flags: list[FlagNote]) -> None:
     )
 
 
-def _warnings(made: Served, assumed: bool) -> list[str]:
-    """What the numbers leave out, and what the line does not say."""
+def _warnings(made: ServedCase, assumed: bool) -> list[str]:
+    """What the numbers ignore, and what the command leaves open."""
     warnings = []
     inputs = made.study.first.given
     if assumed:
-        warnings.append(f"no workload is given: every request is taken to be of the longest length, {made.longest:,} tokens; give --prompt and --output")
+        warnings.append(f"no workload is given: every request is assumed to have the maximum length, {made.longest:,} tokens; give --prompt and --output")
     sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in inputs]
     if made.longest is not None and sum(sizes) > made.longest:
         warnings.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
-    if made.budget <= own_requests(made.study, made.batch):
+    if made.budget <= requests_per_rank(made.study, made.batch):
         warnings.append("a full batch takes the whole token budget: no prompt is prefilled while it decodes")
     mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
@@ -237,16 +306,9 @@ def _warnings(made: Served, assumed: bool) -> list[str]:
             f"a decode step that also prefills a full chunk takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
     if "long_share" in inputs:
-        warnings.append(
-            "a mix of requests is ignored, because this reads one kind only: every request is taken to be of prompt and output; `symroof select` decides for a mix"
-        )
+        warnings.append("a mix of requests is ignored: every request is assumed to have the given prompt and output; `symroof select` supports mixes")
     if "memory_reserve" not in inputs:
         warnings.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}
     warnings += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
     return warnings
-
-
-def whole_power(n: float) -> int:
-    """The least power of two from a number on."""
-    return 1 << max(math.ceil(math.log2(n)), 0) if n > 1 else 1

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from symroof.calibrate.least_squares import Problem, quantile, solve, squares, times, within
+from symroof.calibrate.least_squares import LeastSquares, solve, squares, t_probability, t_quantile, times
 
 
 def drawn(seed, rows, overheads, *, arms=2, held=(), whole=False):
@@ -30,7 +30,7 @@ def drawn(seed, rows, overheads, *, arms=2, held=(), whole=False):
 
 def as_problem(table, least, held):
     pairs = [(i, float(c), float(m)) for i, (_, arms, _, _) in enumerate(table) for c, m in arms]
-    return Problem(
+    return LeastSquares(
         measured=np.array([float(row[0]) for row in table]), row=np.array([i for i, _, _ in pairs], dtype=np.intp), compute=np.array([c for _, c, _ in pairs]),
         memory=np.array([m for _, _, m in pairs]), rates=np.array([[float(r) for r in row[2]] for row in table]).reshape(len(table), len(least) - 2),
         fixed=np.array([float(row[3]) for row in table]), least=np.array([float(x) for x in least]), held=np.array(held),
@@ -145,7 +145,9 @@ def test_the_unit_of_time_does_not_matter(scale):
     """Everything in nanoseconds or in days: the same shares, the overheads in the same unit."""
     table, least, stays = drawn(3, 6, 1)
     small = as_problem(table, least, stays)
-    large = Problem(small.measured * scale, small.row, small.compute * scale, small.memory * scale, small.rates, small.fixed * scale, small.least, small.held)
+    large = LeastSquares(
+        small.measured * scale, small.row, small.compute * scale, small.memory * scale, small.rates, small.fixed * scale, small.least, small.held
+    )
     x, y, z = solve(small)
     assert solve(large) == pytest.approx([x, y, z * scale], rel=1e-7, abs=1e-9 * scale)
 
@@ -174,5 +176,5 @@ def test_the_times_of_a_point_by_hand():
 )
 def test_quantiles_of_other_levels(level, freedom, t):
     """Fisher and Yates, Statistical Tables, table III."""
-    assert quantile(level, freedom) == pytest.approx(t, rel=5e-6)
-    assert within(quantile(level, freedom), freedom) == pytest.approx(level, rel=1e-12)
+    assert t_quantile(level, freedom) == pytest.approx(t, rel=5e-6)
+    assert t_probability(t_quantile(level, freedom), freedom) == pytest.approx(level, rel=1e-12)

@@ -77,7 +77,7 @@ def test_one_size_of_group_does_not_tell_links_from_steps(tmp_path):
     assert "link_latency" not in [p.name for p in fitted(tmp_path, "\n".join(lines)).parameters]
     found = fitted(tmp_path, "\n".join(lines), fit=["mbu", "step_overhead", "link_latency"])
     assert found["link_latency"].value is None
-    assert "cannot tell it from step_overhead" in found["link_latency"].note
+    assert "cannot separate it from step_overhead" in found["link_latency"].note
     assert found["mbu"].value == pytest.approx(0.82, rel=1e-6)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import symroof as sr
 from symroof.calibrate import catalogue_fit
-from symroof.calibrate.catalogue_rows import MeasuredRow, Parts, bound, comparable, sources
+from symroof.calibrate.catalogue_rows import MeasuredRow, TimeParts, comparable, row_binding, sources
 from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
 from symroof.resources import data_folder
 from symroof.specs.efficiencies import shipped_efficiencies
@@ -42,8 +42,8 @@ def test_a_source_does_not_see_itself(catalogue):
     """Without the rows of a source its prediction stays; with its times doubled too."""
     rows = [row for row in catalogue.rows if row.source in ("gpt-fast", "qwen3-speed", "azure-guide")]
     doubled = [MeasuredRow(r.source, r.row, r.family, r.seconds * (2 if r.source == "gpt-fast" else 1), r.prefill, r.decode) for r in rows]
-    before, _ = catalogue_fit.left_out(rows, catalogue.latency, catalogue.widths)
-    after, _ = catalogue_fit.left_out(doubled, catalogue.latency, catalogue.widths)
+    before, _ = catalogue_fit.leave_one_source_out(rows, catalogue.latency, catalogue.widths)
+    after, _ = catalogue_fit.leave_one_source_out(doubled, catalogue.latency, catalogue.widths)
 
     def own(made):
         return [p.expected for p in made if p.row.source == "gpt-fast"]
@@ -61,7 +61,7 @@ def test_known_efficiencies_come_back():
         of = ("compiled", 9e-5, 5e-6) if i % 2 else ("earlier", 15e-5, 2e-5)
         engine, layer, latency = of
         compute = 5e-4 * 1.3 ** (i % 13)
-        parts = Parts(compute, 2e-3 * 1.2 ** (i % 11), 8.0 + i, 1e-4 * (i % 7), 10.0 * (i % 3), 1e-3 * (i % 3), tile=compute * 3 if i % 4 == 0 else 0.0)
+        parts = TimeParts(compute, 2e-3 * 1.2 ** (i % 11), 8.0 + i, 1e-4 * (i % 7), 10.0 * (i % 3), 1e-3 * (i % 3), tile=compute * 3 if i % 4 == 0 else 0.0)
         multiplied = compute * (3 if i % 4 == 0 else 1)
         seconds = max(multiplied / 0.5, parts.memory / 0.75) + parts.layers * layer + parts.between * 80 + parts.messages * latency + parts.sent / 0.3
         made.append(MeasuredRow("a" if i % 3 else "b", row.model_copy(update={"class_": engine}), "hbm", seconds, parts, None))
@@ -86,7 +86,7 @@ def test_the_parts_make_the_time_that_the_engine_gives(name):
     given = {"mfu": 0.5, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 50, "link_latency": 6e-6, "link_share": 0.4}
     exact = {key: sr.Study(**{key: value}).exact(key) for key, value in given.items()}
     for made in [row for row in comparable(spec) if isinstance(row, MeasuredRow)][::8]:
-        case = bound(spec, made.row).case.changed(exact)
+        case = row_binding(spec, made.row).case.changed(exact)
         steps = 1 if made.row.metric in ("response_time", "response_rate") or made.row.output is None else made.row.output - 1
         time = sum(
             float(case.value(metric)) / (1 if metric == "ttft" else steps) for metric, part in (("ttft", made.prefill), ("decode_time", made.decode)) if part

@@ -127,7 +127,7 @@ def test_everything_lies_on_the_device_in_the_precision(torch):
 @pytest.mark.parametrize("tokens", [3, 4, 5])
 def test_a_mask_stands_where_a_window_is_shorter_than_the_prompt(torch, tokens):
     """Without one, PyTorch's quick kernels for plain causality are measured."""
-    mask, causal = DecoderLayer(GROUPED, "cpu", "float32")._seen(tokens)
+    mask, causal = DecoderLayer(GROUPED, "cpu", "float32")._mask(tokens)
     assert (mask is None, causal) == (tokens <= 4, tokens <= 4)
 
 

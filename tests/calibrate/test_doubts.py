@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import symroof as sr
 from symroof.calibrate.calibration_result import Parameter, written
-from symroof.calibrate.terms import Terms
+from symroof.calibrate.fit import _limiting_resource, _parameter, _spread
+from symroof.calibrate.terms import TimeTerms
 
 from . import BANDWIDTH, CASES, DH, FLOPS, MATRICES, H, L, Truth, device_bytes, table
 
@@ -23,11 +25,53 @@ def steps(truth, noise=lambda i: 0.0):
     return "prompt,batch,itl\n" + "".join(f"{s},{b},{truth.itl(b, s) * (1 + noise(i))!r}\n" for i, (s, b) in enumerate(CASES))
 
 
-ARMS = Terms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Fraction(9),), Fraction(2), "compute")
+@pytest.mark.parametrize(
+    ("name", "slope", "reach", "expected"),
+    [
+        ("mfu", 1.25, 0.05, (0.8, 0.768, 0.832)),  # a share is one over its slope, and d(1/x) = dx/x²
+        ("mfu", 1.0, 0.1, (1.0, 0.9, 1.0)),
+        ("mbu", 1.02, 0.1, (0.9803921568627451, 0.8842752787389465, 1.0)),
+        ("mbu", 2.0, 9.0, (0.5, 0.0, 1.0)),
+        ("step_overhead", 1.0, 0.25, (1.0, 0.75, 1.25)),
+        ("step_overhead", 1e-3, 2e-3, (1e-3, 0.0, 3e-3)),
+        ("step_overhead", 0.0, 1e-3, (0.0, 0.0, 1e-3)),
+    ],
+)
+def test_a_parameter_from_its_slope(name, slope, reach, expected):
+    """A share of one, and a time of nothing, are at their limits; no interval leaves what there is."""
+    made = _parameter(name, slope, reach)
+    assert [made.value, made.low, made.high] == pytest.approx(list(expected), rel=1e-12)
+    at_limit, everything = made.value == (0 if name == "step_overhead" else 1), (made.low, made.high) == (0, 1)
+    assert made.note[:9] == ("at its li" if at_limit else "not known" if everything else "")
+    alone = _parameter(name, slope, None)
+    assert (alone.value, alone.low, alone.high, alone.note) == (made.value, None, None, made.note if at_limit else "")
+
+
+ARMS = TimeTerms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Fraction(9),), Fraction(2), "compute")
 
 
 def test_the_roof_is_the_longer_arm_of_each_pair_and_what_is_fixed():
-    assert ARMS.roof == 5 + 3 + 2
+    assert ARMS.at_peak == 5 + 3 + 2
+
+
+@pytest.mark.parametrize(
+    ("slopes", "bound"), [((2, 4), "memory"), ((2, 3), "compute"), ((4, 6), "compute"), ((1, 2), "memory"), ((6, 10), "compute"), ((1, 1), "compute")]
+)
+def test_a_row_is_limited_by_what_it_spends_most_of_its_time_on(slopes, bound):
+    """The first pair takes 5x or y, the second x or 3y: at (2, 4) 10 of compute against 12 of memory."""
+    assert _limiting_resource(ARMS, np.array(slopes, dtype=float)) == bound
+
+
+@pytest.mark.parametrize(("apart", "rank", "unseen"), [(0.1, 2, [False, False]), (1e-4, 2, [False, False]), (1e-9, 1, [True, True])])
+def test_columns_that_are_alike_to_a_thousand_millionth_tell_one_direction(apart, rank, unseen):
+    """Where they do tell two, the spread is the root of the diagonal of the inverse of the normal equations."""
+    columns = np.array([[1.0, 2.0], [1.0, 2.0 + apart]])
+    spread, open_, told = _spread(columns)
+    assert (told, open_) == (rank, unseen)
+    if rank == 2:
+        (a, b), (c, d) = columns
+        determinant = (a * d - b * c) ** 2
+        assert list(spread) == pytest.approx([np.hypot(b, d) / np.sqrt(determinant), np.hypot(a, c) / np.sqrt(determinant)], rel=1e-6)
 
 
 def test_an_overhead_below_nothing_is_at_its_limit(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from symroof.api import Study
 from symroof.calibrate.decoder_layer import LayerShape
 from symroof.calibrate.measurements import parse_measured
-from symroof.calibrate.probe import Bench, Probed, Row, probe, shapes
+from symroof.calibrate.probe import Bench, Probed, ProbedLatency, probe, shapes
 from symroof.errors import InputError
 from symroof.specs.model_files import read_model
 from tests.cli import call, good
@@ -33,7 +33,7 @@ def tiny(tmp_path):
 
 
 def test_the_file_is_what_calibrate_reads():
-    rows = (Row("ttft", 512, 1, 512, 0.0125), Row("itl", 1024, 8, 1024, 0.004))
+    rows = (ProbedLatency("ttft", 512, 1, 512, 0.0125), ProbedLatency("itl", 1024, 8, 1024, 0.004))
     text = Probed("tiny", "a machine", "bf16", rows, (("copy", 2e9, "byte/s"),), ("one: too large",)).csv()
     read = parse_measured(text)
     assert [(m.metric, float(m.seconds), int(m.inputs["batch"]), int(m.inputs["context"])) for m in read] == [("ttft", 0.0125, 1, 512), ("itl", 0.004, 8, 1024)]

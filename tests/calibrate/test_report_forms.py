@@ -108,7 +108,7 @@ def test_a_row_of_llama_bench(entry, row):
 
 
 def test_each_entry_has_its_number_and_only_so_many_are_read(monkeypatch):
-    monkeypatch.setattr(benchmark_files, "MOST_ROWS", 3)
+    monkeypatch.setattr(benchmark_files, "MAX_ROWS", 3)
     rows, _ = read([{"n_prompt": n, "n_gen": 0, "avg_ts": 1} for n in range(1, 9)])
     assert [row[3] for row in rows] == [1, 2, 3]
 

@@ -4,12 +4,12 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, as_fraction, doubts, written
-from symroof.calibrate.measurements import Measurement
+from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, fit_warnings, to_four_digits, written
+from symroof.calibrate.measurements import MeasuredLatency
 
 
 def residual(line, measured, fitted):
-    return Residual(Measurement("itl", Fraction(measured), {}, line, 1), fitted, "memory")
+    return Residual(MeasuredLatency("itl", Fraction(measured), {}, line, 1), fitted, "memory")
 
 
 def fit(*parameters, file="a/b.csv", rows=3):
@@ -46,13 +46,13 @@ def test_a_parameter_as_a_study_takes_it(parameter, text):
 
 @pytest.mark.parametrize(("value", "exact"), [(0.54876, Fraction(5488, 10000)), (1234567.0, Fraction(1235000)), (7e-6, Fraction(7, 10**6))])
 def test_four_digits_are_exact_from_there_on(value, exact):
-    assert as_fraction(value) == exact
+    assert to_four_digits(value) == exact
 
 
 def test_an_interval_of_every_share_tells_nothing():
-    known = [Parameter("mbu", 0.5, low, high).unknown for low, high in ((0.0, 1.0), (0.0, 0.99), (0.01, 1.0))]
+    known = [Parameter("mbu", 0.5, low, high).any_share for low, high in ((0.0, 1.0), (0.0, 0.99), (0.01, 1.0))]
     assert known == [True, False, False]
-    assert not Parameter("step_overhead", 0.5, 0.0, 1.0).unknown
+    assert not Parameter("step_overhead", 0.5, 0.0, 1.0).any_share
 
 
 def test_the_block_of_a_study_word_by_word():
@@ -92,22 +92,22 @@ def test_a_fit_in_a_line():
     assert made["mbu"].value == 0.8
 
 
-NOTHING = "there are no more rows than parameters: the fit has no intervals and says nothing of how well it holds"
+NOTHING = "there are no more rows than parameters: the fit has no intervals and does not show how well it holds"
 
 
 @pytest.mark.parametrize(("freedom", "says"), [(-1, [NOTHING]), (0, [NOTHING]), (1, [])])
 def test_no_more_rows_than_parameters(freedom, says):
-    assert doubts([], [], freedom) == says
+    assert fit_warnings([], [], freedom) == says
 
 
 @pytest.mark.parametrize(("fitted", "far"), [(1.0, 0), (1.19, 0), (1.25, 1), (0.81, 0), (0.75, 1)])
 def test_a_row_more_than_a_fifth_off_is_pointed_at(fitted, far):
     """Each line once, though both of its times are off; a fifth itself is none."""
     rows = [residual(7, 1, fitted), residual(7, 1, fitted), residual(9, 2, 2.0)]
-    expected = ["2 of 3 times are more than 20% off the fit (line 7): one mfu and mbu do not describe them"] if far else []
-    assert doubts([], rows, 5) == expected
-    several = doubts([], [residual(n, 1, 2.0) for n in (3, 5, 3)], 5)
-    assert several == ["3 of 3 times are more than 20% off the fit (line 3, 5): one mfu and mbu do not describe them"]
+    expected = ["2 of 3 times are more than 20% off the fit (line 7): a single mfu and mbu does not describe them"] if far else []
+    assert fit_warnings([], rows, 5) == expected
+    several = fit_warnings([], [residual(n, 1, 2.0) for n in (3, 5, 3)], 5)
+    assert several == ["3 of 3 times are more than 20% off the fit (line 3, 5): a single mfu and mbu does not describe them"]
 
 
 def test_residuals_are_of_the_measured_time():
@@ -119,7 +119,7 @@ def test_residuals_are_of_the_measured_time():
     [
         (Parameter("mfu", None, note="no row is limited by compute"), ["mfu is not determined by these rows: no row is limited by compute"]),
         (Parameter("mfu", 1.0, 0.9, 1.0, "at its limit"), ["mfu is at its limit"]),
-        (Parameter("mbu", 0.5, 0.0, 0.9), ["the interval of mbu reaches down to 0: these rows hardly tell it"]),
+        (Parameter("mbu", 0.5, 0.0, 0.9), ["the interval of mbu reaches down to 0: these rows hardly determine it"]),
         (Parameter("mbu", 0.5, 0.01, 0.9), []),
         (Parameter("mbu", 0.5), []),
         (Parameter("mbu", 0.5, None, 0.9), []),
@@ -128,4 +128,4 @@ def test_residuals_are_of_the_measured_time():
     ],
 )
 def test_what_a_parameter_has_to_be_said(parameter, says):
-    assert doubts([parameter], [], 1) == says
+    assert fit_warnings([parameter], [], 1) == says

@@ -9,7 +9,7 @@ from symroof.api import Study
 from symroof.claims import check as checking
 from symroof.claims.check import check, check_text
 from symroof.claims.read.markdown_notes import MOST_ANNOTATIONS, read_note
-from symroof.cli.progress import bar
+from symroof.cli.output import progress_bar
 from symroof.errors import InputError
 from symroof.specs.claims import MOST_CLAIMS
 
@@ -107,7 +107,7 @@ class Terminal(io.StringIO):
 def test_a_bar_is_shown_on_a_terminal_alone(terminal, monkeypatch):
     stream = Terminal(terminal)
     monkeypatch.setattr("sys.stderr", stream)
-    assert list(bar([1, 2, 3], "checking claims")) == [1, 2, 3]
+    assert list(progress_bar([1, 2, 3], "checking claims")) == [1, 2, 3]
     assert bool(stream.getvalue()) == terminal
     if terminal:
         assert "checking claims" in stream.getvalue()

@@ -65,7 +65,7 @@ def test_a_row_above_the_roof_is_refused_with_its_place(tmp_path):
     path = tmp_path / "fast.csv"
     path.write_text("prompt,batch,itl_ms\n1024,1,6.1\n1024,1,3.1\n1024,2,12\n", encoding="utf-8")
     message = refused("calibrate", path, *CASE)
-    assert message.splitlines()[0] == f"{path}:3:8: itl: impossible: above the memory roof: 3.1 ms measured, at least {least} ms at the peak"
+    assert message.splitlines()[0] == f"{path}:3:8: itl: impossible: above the memory roof: 3.1 ms measured, at least {least} ms at 100 % of peak"
     assert message.splitlines()[1:3] == ["    1024,1,3.1", "           ^"]
     assert not list(tmp_path.glob("*.yaml"))
 
@@ -101,7 +101,7 @@ def test_the_measurements_are_not_written_over(measured, tmp_path, spelled, monk
     monkeypatch.chdir(tmp_path)
     before = measured.read_bytes()
     (tmp_path / "link.csv").symlink_to(measured)
-    assert "is an original" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
+    assert "is an input file" in refused("calibrate", "measured.csv", *CASE, "-o", spelled)
     assert measured.read_bytes() == before
 
 

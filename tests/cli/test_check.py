@@ -158,7 +158,7 @@ def test_text_of_strangers_cannot_steer_a_terminal(note):
 
 
 def test_no_claims_shows_how_to_write_one(note):
-    assert "no claims; put one behind a sentence: <!-- symroof: kv_cache_bytes" in good("check", note("Text.")).out
+    assert "no claims; add one after a sentence: <!-- symroof: kv_cache_bytes" in good("check", note("Text.")).out
 
 
 # ------------------------------------------------------------------------------------------ findings, files, corrections

@@ -118,7 +118,7 @@ def test_choices_that_most_numbers_would_fit_are_no_explanation(monkeypatch):
     assert 0.3 < shown["chance"] < 0.5 and len(shown["explanations"]) == 1
     monkeypatch.setattr("symroof.claims.case_comparison.COINCIDENCE", 0.3)
     assert good(*arguments, "--json").json["explain"]["explanations"] == []
-    assert "1 set of choices would come to it, as to most numbers: no explanation" in good(*arguments).out
+    assert "1 set of choices would give this number and most others: no explanation" in good(*arguments).out
     (step,) = sr.diff(sr.Study("llama-3-8b", "h100-sxm", prompt=2048), "6 ms", "decode_memory_time").steps
     assert step.label == "not explained"
 
@@ -138,8 +138,8 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
         (("--explain", "itll = 3 ms", *CASE), "no such quantity"),
         (("--explain", "itl = 3 ms"), "give a study file, or a case as command-line options"),
         ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
-        ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number is of one quantity"),
-        ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number is of one quantity"),
+        ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number belongs to one quantity"),
+        ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number belongs to one quantity"),
         (("14.2 ms", "itl = 3 ms", *CASE), "one of the two sides is a case"),
         (("symroof", "genz", "3 ms", *CASE), "one of the two sides is a case"),
     ],

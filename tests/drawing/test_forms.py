@@ -24,8 +24,8 @@ def page():
     canvas.line([(0, 90), (200, 90)], "#0000FF", 2, (4, 2))
     canvas.hatched(corners((120, 10, 180, 60)), (120, 10, 180, 60), "#999999")
     canvas.marker((50, 50), "diamond", "#009E73")
-    canvas.words("x < 3 & (y) \\ 2 × µ\nnext 模", 20, 70, 9, bold=True)
-    canvas.words("note", 6, -12, 8)
+    canvas.text("x < 3 & (y) \\ 2 × µ\nnext 模", 20, 70, 9, bold=True)
+    canvas.text("note", 6, -12, 8)
     return canvas
 
 

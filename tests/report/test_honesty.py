@@ -262,7 +262,7 @@ def text_blocks(stem, kind, text=None):
         for block in blocks(text or text_of(stem, kind), kind)
         if not (
             block.section in SKIPPED
-            or (block.section in ("Alternatives", ISOLATED, BOUNDS, "What flips this verdict", "Appendix: every flip") and block.kind == "row")
+            or (block.section in ("Alternatives", ISOLATED, BOUNDS, "What flips this verdict", "Appendix: all flips") and block.kind == "row")
         )
         and block.kind != "code"
         and not any(word in block.text for word in OF_ALL_CASES)

@@ -19,8 +19,8 @@ from symroof.api import Study
 from symroof.cases.bind_cases import variant
 from symroof.formula.evaluate import NoValue
 from symroof.report.environment import environment
-from symroof.report.live.choices import settings
-from symroof.report.live.page import as_data, live, policy
+from symroof.report.live.page import content_hash, json_for_script, live
+from symroof.report.live.settings import settings
 from symroof.report.view_decision import key_numbers
 from symroof.report.view_verdict import state, verdict
 from symroof.specs.efficiencies import shipped_efficiencies
@@ -79,7 +79,7 @@ def driven(folder, made, **asked):
     """What the live part of a page answers to a driver behind it."""
     section = environment().from_string(SECTION).render(live=made, format_name="html")
     nothing = {"values": [], "tables": [], "solved": [], "moved": [], "shown": []}
-    text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={as_data(nothing | asked)};{DRIVER}</script>"
+    text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={json_for_script(nothing | asked)};{DRIVER}</script>"
     return json.loads(html.unescape(re.search(r'<pre id="out">(.+?)</pre>', browse(folder, text), re.DOTALL)[1]))
 
 
@@ -226,7 +226,7 @@ def test_texts_are_those_of_a_review(chat, browsed):
         view = verdict(chat, answers)
         for target in view["targets"]:
             assert target["state"] != "missed" or state(answers) == "does_not_fit" or f"{target['value']} against {target['limit']}" in sentence
-        assert f"does {view['prefill_intensity']}" in limits and f"balance at {view['ridge']}." in limits
+        assert f"intensity is {view['prefill_intensity']}," in limits and f"the ridge point {view['ridge']}." in limits
         assert thresholds > 15
         seen.add(state(answers))
     assert seen == set(SENTENCES)
@@ -263,7 +263,7 @@ def test_searched_quantities_agree(tmp_path):
 
 @needs_browser
 def test_the_page_runs_its_own_script_alone(tmp_path):
-    """Under its security policy; texts of strangers stay texts."""
+    """Under its security policy; untrusted text stays text."""
     study = tmp_path / "study.yaml"
     study.write_text(study_text(title=json.dumps(HOSTILE), targets="{ttft: 200 ms}"), encoding="utf-8")
     done = call("report", str(study), "-o", str(tmp_path), "--format", "html", "--sections", "verdict", "--no-plots")
@@ -271,7 +271,7 @@ def test_the_page_runs_its_own_script_alone(tmp_path):
     text = (tmp_path / "study.html").read_text(encoding="utf-8")
     assert len(text.encode()) < 500_000
     *_, code = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    assert f"script-src '{policy(code)}'" in text and "http:" not in code.replace("http://www.w3.org", "")
+    assert f"script-src '{content_hash(code)}'" in text and "http:" not in code.replace("http://www.w3.org", "")
     after = browse(tmp_path, text.replace("</body>", "<script>document.body.dataset.hit=1</script></body>"))
     assert "data-hit" not in after and "<img" not in after
     assert re.search(r'id="live-verdict"[^>]*>[^<]*(does not fit|misses|meets)', after)
@@ -287,7 +287,7 @@ def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path)
         settings(study, study.first)[0],
         [{"batch": 3, "prompt": 700, "output": 9, "tp": 1}, {"batch": 90, "prompt": 7000, "output": 40, "tp": 2, "mbu": 0.7}],
     )
-    answered = driven(tmp_path, made | {"data": data, "json": as_data(data)}, moved=[{}], tables=[(own.key, where, ALONE)])
+    answered = driven(tmp_path, made | {"data": data, "json": json_for_script(data)}, moved=[{}], tables=[(own.key, where, ALONE)])
     assert (answered["images"], answered["hit"]) == (0, None)
     sentence, _, rows, _ = answered["texts"][0]
     assert HOSTILE in sentence

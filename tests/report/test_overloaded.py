@@ -93,7 +93,7 @@ def test_a_review_says_that_slots_are_too_few_where_targets_are_met_without_thei
     assert (tight["verdict"]["state"], ample["verdict"]["state"]) == ("met", "met")
     assert (tight["decision"]["slots"], ample["decision"]["slots"]) == (True, False)
     texts = [render(data, "md") for data in (tight, ample)]
-    assert ["Nothing has to change." in text for text in texts] == [False, True]
-    assert ["more copies, or a larger batch, shorten that wait" in text for text in texts] == [True, False]
+    assert ["No change is needed." in text for text in texts] == [False, True]
+    assert ["more replicas or a larger batch shorten that wait" in text for text in texts] == [True, False]
     prices = [next(row for row in data["decision"]["numbers"] if row[0].endswith("at the arrival rate"))[1] for data in (tight, ample)]
     assert prices == ["10.72 USD", "35.75 USD"], "4.29 USD an hour for each of 72 and 240 devices, over 20*400 tokens a second"

@@ -10,11 +10,11 @@ from xml.etree import ElementTree
 import pytest
 
 from symroof.api import Study
-from symroof.drawing.canvas import Shape
+from symroof.drawing.canvas import Polyline
 from symroof.errors import InputError
 from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
-from symroof.report.pictures.curves import along, curve, held, limit, spread
+from symroof.report.pictures.curves import cases_at, log_spaced, memory_limit, solve_limit, values_along
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import elasticities, in_steps
 from symroof.report.view import subject_of
@@ -121,12 +121,12 @@ def at(label, **changes):
 
 def test_a_curve_is_what_the_study_says_at_each_point():
     points = [Fraction(n) for n in (64, 777, 4096)]
-    values = curve(along(study("latent").first.case, "prompt", points), "ttft")
+    values = values_along(cases_at(study("latent").first.case, "prompt", points), "ttft")
     assert values == [pytest.approx(float(at("latent", prompt=int(n)).value("ttft")), rel=1e-12) for n in points]
 
 
 def test_points_are_whole_but_for_what_was_solved():
-    points = spread(1, 1000, [17.25, 5000.0, math.inf])
+    points = log_spaced(1, 1000, [17.25, 5000.0, math.inf])
     assert [p for p in points if p.denominator > 1] == [Fraction(17.25)]
     assert (points[0], points[-1]) == (1, 1000)
     assert points == sorted(set(points))
@@ -204,7 +204,7 @@ def test_what_lies_beyond_memory_is_dashed_and_grey():
     """On the page: the full line ends where the dashed one begins, at the solved place."""
     answers = study("llama-3-70b-chat").first
     made = ttft_picture.picture(study("llama-3-70b-chat"), answers)
-    lines = [item for item in made.canvas.items if isinstance(item, Shape) and item.stroke and not item.closed]
+    lines = [item for item in made.canvas.items if isinstance(item, Polyline) and item.stroke and not item.closed]
     full = next(line for line in lines if line.width == 2.2)
     dashed = next(line for line in lines if line.stroke == "#808080")
     assert full.dash == ()
@@ -225,7 +225,7 @@ def test_a_target_beyond_memory_is_marked():
     """Two H100 of 80 GB leave (160 GB - 141.1 GB)/32 for a request of the 32, 1,801 tokens; a first token within 250 ms allows a longer prompt."""
     texts = [words.text.replace("\n", " ") for words in drawn("short of memory", "ttft").canvas.labels]
     answers = subject_of(study("short of memory"))
-    target, memory = (int(place.value) for place in (limit("ttft = ttft_target", answers, "prompt"), held(answers, "prompt")))
+    target, memory = (int(place.value) for place in (solve_limit("ttft = ttft_target", answers, "prompt"), memory_limit(answers, "prompt")))
     assert target > memory == int((160 * 10**9 - 141_107_412_992) / (32 * 327_680)) - 511
     assert any(re.search(rf"{target:,} tokens †", text) for text in texts)
 

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.pictures import pareto
-from symroof.report.pictures.cases import configurations, labels
+from symroof.report.pictures.cases import batch_series, labels
 from symroof.report.pictures.picture_kinds import picture
 
 TWELVE = {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 24, "targets": {"itl": "30 ms"}}  # fmt: skip
@@ -19,8 +19,8 @@ def twelve():
 
 
 def test_configurations_differ_in_more_than_their_batch(twelve):
-    assert len(configurations(twelve)) == 12
-    two = configurations(Study(**CHEAP))
+    assert len(batch_series(twelve)) == 12
+    two = batch_series(Study(**CHEAP))
     assert [configuration.batches for configuration in two] == [(1, 16), (1, 16)]
     assert "batch" not in "".join(configuration.label for configuration in two)
 
@@ -49,13 +49,13 @@ def test_the_best_within_the_target_is_found_by_trying_every_batch():
 def test_nothing_on_the_front_is_beaten_and_all_of_it_fits(twelve):
     points = [
         point
-        for place, configuration in enumerate(configurations(twelve))
+        for place, configuration in enumerate(batch_series(twelve))
         for point in pareto._points(place, configuration, pareto.UNDER_LOAD, "sustained_throughput_per_device")
     ]
     sentence = picture("pareto", twelve).says
-    on_front = {name for configuration in configurations(twelve) if (name := configuration.label) in sentence.partition(". ")[0]}
+    on_front = {name for configuration in batch_series(twelve) if (name := configuration.label) in sentence.partition(". ")[0]}
     assert on_front
-    for place, configuration in enumerate(configurations(twelve)):
+    for place, configuration in enumerate(batch_series(twelve)):
         own = [point for point in points if point.place == place]
         assert own
         beaten = all(any(o.itl <= p.itl and o.worth >= p.worth and (o.itl, o.worth) != (p.itl, p.worth) for o in points) for p in own)
@@ -80,7 +80,7 @@ def test_more_lines_than_can_be_read_are_named_as_left_out(twelve):
     made = picture("latency-throughput", twelve)
     notes = " ".join(words.text for words in made.canvas.labels)
     assert "4 of 12 configurations" in notes
-    for left_out in configurations(twelve)[4:]:
+    for left_out in batch_series(twelve)[4:]:
         assert left_out.label in notes
     bars = picture("memory", Study(**(TWELVE | {"batch": [1, 2]})))
     assert "Left out: 12 further cases." in " ".join(words.text for words in bars.canvas.labels)

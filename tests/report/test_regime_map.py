@@ -109,7 +109,7 @@ def test_regions_are_what_the_sides_say(label, solved_map):
         for j in range(1, 8):
             batch = Fraction(round(widest ** (j / 8.3)))
             for name in solved_map.lines:
-                edge = frame.x.back(before(frame, solved_map, name)(frame.y(float(context)))[1])
+                edge = frame.x.inverse(before(frame, solved_map, name)(frame.y(float(context)))[1])
                 if not 0.97 < batch / edge < 1.03:
                     assert past(label, name, context, batch) is (batch > edge), (name, context, batch)
                     looked += 1
@@ -160,7 +160,7 @@ def test_a_region_is_named_inside_itself(label, solved_map):
         x0, y0, x1, y1 = places[name]
         for x in (x0, x1):
             for y in (y0, y1):
-                batch, context = frame.x.back(x), frame.y.back(y)
+                batch, context = frame.x.inverse(x), frame.y.inverse(y)
                 assert past(label, line, Fraction(context), Fraction(batch)) is right, (name, batch, context)
 
 
@@ -236,7 +236,7 @@ def test_without_plots_nothing_of_it_is_loaded(tmp_path):
     code = (
         "import sys; from symroof.cli.main import main; "
         f"main(['report', '--model', 'llama-3-8b', '--hardware', 'h100-sxm', '--prompt', '512', '--no-plots', '-o', {str(tmp_path)!r}]); "
-        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'symroof.report.regime_map', 'symroof.report.pictures', 'symroof.drawing'))))"
+        "print(sorted(m for m in sys.modules if m.startswith(('matplotlib', 'symroof.report.regime_map', 'symroof.report.pictures', 'symroof.drawing.canvas', 'symroof.drawing.frame'))))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("[]")

@@ -14,7 +14,7 @@ import pytest
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import KINDS
 from symroof.report.render import render
-from symroof.report.sections import PARTS
+from symroof.report.review_schema import PARTS
 from symroof.report.view import MOST, SECTIONS, view
 from tests.cli import process, write_study
 
@@ -51,9 +51,9 @@ def test_opposite_conclusions_read_differently():
 def test_the_advice_follows_the_numbers():
     """Each change the advice names is one whose row fits and meets every target; the study that meets them needs none."""
     limits = {"llama-3-70b-chat": (0.2, 0.05), "llama-3.1-8b-documents": (2, 0.05), "qwen2.5-7b-budget": (2, 0.05), "tutorial-sla": (0.2, 0.05)}
-    assert "Nothing has to change" in " ".join(verdict("llama-3-8b-chat"))
+    assert "No change is needed" in " ".join(verdict("llama-3-8b-chat"))
     for stem, (ttft, itl) in limits.items():
-        assert "Each of these alone fits and meets every target" in " ".join(verdict(stem))
+        assert "Any one of these changes makes it fit and meet every target" in " ".join(verdict(stem))
         rows = advised(blocks(text_of(stem, "md"), "md"))
         named = [cells[0] for cells in rows if "(now " not in cells[0]]
         suffice = set(changes_that_suffice(stem, ttft, itl))
@@ -83,7 +83,7 @@ def test_without_a_cure_what_fits_is_offered(tmp_path):
         write_study(tmp_path, model="llama-3-70b", workload="{prompt: 4096, output: 512, batch: 64}", targets="{ttft: 1 ms}"), "md", "--no-plots"
     )
     every_block = blocks(text, "md")
-    assert "No single change tried both fits and meets every target. These fit:" in " ".join(b.text for b in every_block if b.section == "Verdict")
+    assert "None of the single changes tried fits and meets every target. These fit:" in " ".join(b.text for b in every_block if b.section == "Verdict")
     named = {cells[0] for cells in advised(every_block)}
     rows = rows_under(every_block, "Alternatives", "Change")
     assert named == {cells[0] for cells in rows if cells[1] == "yes"}

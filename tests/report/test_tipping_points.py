@@ -224,7 +224,7 @@ def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
 
 
 def test_the_review_prints_every_repair_and_marks_what_is_good_again():
-    rows = rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: every flip", "Input")
+    rows = rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: all flips", "Input")
     cells = {(row[0], row[4]): row for row in rows}
     assert cells["batch", "fits"][2] == "at most 10 requests"  # (0.92*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 10.76
     assert "fits, meets all" in cells["tp", "meets TTFT"][5]

@@ -3,13 +3,13 @@
 from fractions import Fraction
 
 import pytest
+from symroof.select.choice import select
+from symroof.select.endurance import expected_copies
 
 from symroof.api import Study
 from symroof.errors import InputError
-from symroof.report.view_buying import buys
-from symroof.report.view_select import parts
-from symroof.select.headroom import expected_copies, headrooms
-from symroof.select.selection import select
+from symroof.report.selection_purchase import purchase_table
+from symroof.report.selection_tables import parts
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
@@ -101,7 +101,7 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
 
 
 def test_the_table_of_what_to_buy_has_those_above_the_budget_too(bought):
-    table = buys(bought, 20)
+    table = purchase_table(bought, 20)
     columns = list(zip(*table.rows, strict=True))
     rows = {label: dict(zip(columns[0], column, strict=True)) for label, column in zip(table.header[1:], columns[1:], strict=True)}
     assert [row["verdict"] == "misses fleet_price" for row in rows.values()] == [int(row["devices"]) * 4.29 > 65 for row in rows.values()]

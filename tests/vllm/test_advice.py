@@ -6,10 +6,9 @@ from math import ceil
 import pytest
 
 from symroof.api import Study
-from symroof.cases.request import request_of, target_request
 from symroof.vllm.advice import review
 from symroof.vllm.command_line import read_line
-from symroof.vllm.served_case import served
+from symroof.vllm.served_case import served_case
 from tests.calibrate import DH, HKV, LAYER, D, H, L, Truth, V, device_bytes
 
 WEIGHTS = 8030261248 * 2
@@ -22,7 +21,7 @@ WORK = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "efficiency": "pe
 
 
 def reviewed(line=LINE, targets=None, **chosen):
-    return review(served(read_line(line), target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen)))))
+    return review(served_case(read_line(line), aimed(targets or {}).over(selection(origin="test", **(WORK | chosen)))))
 
 
 def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
@@ -30,7 +29,7 @@ def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
     tokens = batch + chunk
     flops = 2 * (tokens * L * LAYER + (batch + 1) * D * V) + 4 * L * H * DH * (batch * context + chunk * past + chunk * (chunk + 1) / 2)
     moved = device_bytes(tokens, batch * context + past + chunk, batch + 1, kv_bytes, tp)
-    return PEAK.roof(flops / tp, moved) + PEAK.link(tokens, tp)
+    return PEAK.at_peak(flops / tp, moved) + PEAK.link(tokens, tp)
 
 
 def limit(found, name):
@@ -157,11 +156,11 @@ def test_arrivals_ask_for_copies_of_the_line_and_not_for_a_wider_group():
     assert line.flags["tensor-parallel-size"].value == 1
     served_by = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "kv": "fp8", "batch": batch, "chunk": chunk}
     one = Study(**served_by).exact("sustained_requests")
-    assert found.copies == (ceil(100 / one), ceil(100 / one))
-    assert float(found.gives["load"].value) == pytest.approx(100 / float(one) / found.copies[0], rel=1e-9)
-    assert found.gives["loaded_ttft"].value <= 2 and found.gives["worst_itl"].value <= 0.05 and not found.doubts
+    assert found.replicas == (ceil(100 / one), ceil(100 / one))
+    assert float(found.gives["load"].value) == pytest.approx(100 / float(one) / found.replicas[0], rel=1e-9)
+    assert found.gives["loaded_ttft"].value <= 2 and found.gives["worst_itl"].value <= 0.05 and not found.missed_targets
     measured = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, prompt=2048, output=300, arrival_rate=100, efficiency="measured")
-    assert measured.copies[0] > measured.copies[1] and "in a part of its ranges only" in measured.doubts[0]
+    assert measured.replicas[0] > measured.replicas[1] and "in a part of its ranges only" in measured.missed_targets[0]
 
 
 def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
@@ -169,7 +168,7 @@ def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
     case = {"prompt": 2048, "output": 300, "arrival_rate": 100}
     relaxed = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING, **case)
     tight = reviewed(LINE.replace("-tp 2", "-tp 1"), targets=ARRIVING | {"ttft": "80 ms"}, **case)
-    assert tight.copies[0] > relaxed.copies[0]
+    assert tight.replicas[0] > relaxed.replicas[0]
     assert tight.gives["loaded_ttft"].value <= 0.08 < relaxed.gives["loaded_ttft"].value
 
 
@@ -190,7 +189,7 @@ def test_fewer_requests_where_the_chunk_that_more_leave_reads_prompts_too_slowly
     assert fewer < most and chunk > least_chunk
     assert first_token(fewer, chunk) <= Fraction(150, 1000) < first_token(most, least_chunk)
     assert most == fewer + 1
-    assert not tight.doubts and tight.in_time
+    assert not tight.missed_targets and tight.in_time
     assert "leave a chunk that reads a prompt within the TTFT target" in next(a.because for a in tight.advice if a.flag == "max-num-seqs")
     assert not plain.in_time, "there is no target to be in time for"
 

@@ -4,7 +4,7 @@ import pytest
 
 from symroof.errors import InputError
 from symroof.vllm.command_line import NAME, read_line
-from symroof.vllm.hub import NotFound, model_here
+from symroof.vllm.served_case import UnknownModel, resolve_model
 
 WRITTEN = {
     "serve": "vllm serve org/m --tensor-parallel-size 2 --max-num-seqs 16 --max-model-len 32000",
@@ -51,7 +51,7 @@ BAD = {
     "share": ("vllm serve m --gpu-memory-utilization 90", 39, "not a share above 0 and up to 1"),
     "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
     "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "did you mean 'fp8'"),
-    "twice": ("vllm serve m -tp 2 --tensor-parallel-size 4", 43, "is there twice"),
+    "twice": ("vllm serve m -tp 2 --tensor-parallel-size 4", 43, "is given twice"),
     "two models": ("vllm serve m n", 14, "'n' belongs to no flag"),
     "no JSON": ("vllm serve m --speculative-config {x", 35, "not a JSON object"),
     "deep JSON": ("vllm serve m --speculative-config " + "[" * 1500, 35, "not a JSON object"),
@@ -93,14 +93,14 @@ def test_every_fault_comes_in_one_run():
     ],
 )
 def test_names_of_the_hub(hub, name):
-    assert model_here(hub)[0] == name
+    assert resolve_model(hub)[0] == name
 
 
 def test_a_name_that_says_how_it_is_stored_is_pointed_at():
-    assert "its name says awq" in model_here("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
+    assert "its name says awq" in resolve_model("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
 
 
 @pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "", "../../etc/none", "a" * 500])
 def test_names_nobody_knows(name):
-    with pytest.raises(NotFound, match="config.json"):
-        model_here(name)
+    with pytest.raises(UnknownModel, match="config.json"):
+        resolve_model(name)

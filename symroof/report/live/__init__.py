@@ -1,1 +1,1 @@
-"""The live page: inputs a reader moves, and everything that follows, from JavaScript printed from the formulas."""
+"""The live page: interactive inputs, evaluated by JavaScript generated from the formulas."""

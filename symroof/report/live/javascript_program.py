@@ -1,7 +1,7 @@
-"""The formulas of a case as JavaScript: every quantity that some names lead to, as functions of the inputs that move.
+"""The formulas of a case as JavaScript functions of the inputs that a reader can change.
 
-Whatever no moving input reaches is a number. Where a quantity is asked at changed inputs its formula may be another; the page has
-that one beside it, under the names that are changed there.
+Quantities independent of these inputs become numbers. The formula of a quantity at changed inputs, as in ``itl(context = 1)``, may differ;
+it is a separate function under the names of the changed inputs.
 """
 
 import json
@@ -18,19 +18,19 @@ from symroof.theory.quantities import QUANTITIES
 
 Keys = frozenset[str]
 Asked = tuple[str, Keys]
-"""A name, and the names that are changed where it is asked for."""
+"""A name, and the inputs changed where it is used."""
 SEARCHES = {"fixed": "fixed", "most": "most"}
-"""How the page calls each kind of search; tests/report/test_live.py has every kind."""
+"""JavaScript function of each kind of search."""
 
 
 @dataclass
 class Program:
-    """Functions and numbers, collected as they are asked for.
+    """The functions and numbers of a page, collected from the formulas that use them.
 
     Attributes:
-        case: with the moving inputs free, as for functions over arrays.
-        moving: the inputs that move.
-        lacking: those among them that have no value for some settings.
+        case: the case with symbolic inputs.
+        moving: the inputs that can change.
+        lacking: those that have no value in some settings.
     """
 
     case: Case
@@ -44,7 +44,7 @@ class Program:
         self.dependence = Dependence(self.case)
 
     def add(self, *trees: Tree, changed: str = "") -> None:
-        """Everything that these formulas lead to, where one name is changed."""
+        """Add everything that these formulas use, with one input changed."""
         waiting = [asked for tree in trees for asked in asked_by(tree, frozenset(filter(None, (changed,))))]
         while waiting:
             name, there = waiting.pop()
@@ -56,7 +56,7 @@ class Program:
                 self.numbers[name] = self._number(name)
 
     def text(self, tree: Tree) -> str:
-        """A formula as JavaScript; a factor that may have no value is asked for only where it matters."""
+        """A formula as JavaScript; factors that may be unknown are evaluated lazily."""
         return javascript(tree, [name for name in names(tree) if self._may_lack(name)])
 
     def _may_lack(self, name: str) -> bool:
@@ -72,7 +72,7 @@ class Program:
         return None if isinstance(value, str) else float(value)
 
     def _function(self, name: str, changed: Keys) -> list[Asked]:
-        """One quantity as a function; what it asks for in turn."""
+        """Add a quantity as a function; returns the names it uses."""
         if search := self.case.search(name, self.moving | changed):
             body, high = parse(search.body), parse(search.high)
             text = f"e.{SEARCHES[search.kind]}({json.dumps(search.unknown)},e=>{self.text(body)},{self.text(high)})"
@@ -89,10 +89,10 @@ class Program:
         return asked
 
     def script(self) -> str:
-        """The program as a JavaScript object: numbers, and functions each with the names it asks for."""
+        """The program as a JavaScript object: numbers, and functions with the names they use."""
         plain: dict[str, tuple[tuple[str, ...], str]] = {}
         for (name, _), function in sorted(self.functions.items(), key=lambda item: len(item[0][1])):
-            if name not in self.numbers:  # a number where nothing is changed stays one there
+            if name not in self.numbers:  # unchanged inputs: already a number
                 plain.setdefault(name, function)
         entries = [*_entries(plain)]
         for (name, changed), function in self.functions.items():
@@ -107,7 +107,7 @@ def _entries(functions: dict[str, tuple[tuple[str, ...], str]]) -> Iterator[str]
 
 
 def asked_by(tree: Tree, changed: Keys = frozenset()) -> Iterator[Asked]:
-    """The names that a formula asks for, each with the names changed there; the index of a sum is its own.
+    """The names that a formula uses, each with the inputs changed there; without sum indices.
 
     >>> [(name, sorted(changed)) for name, changed in asked_by(parse("sum(itl(context = prompt + step), step, 1, output)"))]
     [('itl', ['context']), ('prompt', []), ('output', [])]
@@ -120,6 +120,6 @@ def asked_by(tree: Tree, changed: Keys = frozenset()) -> Iterator[Asked]:
             yield node.name, changed | {key for key, _ in node.changes}
 
 
-def together(formulas: Iterable[str]) -> str:
-    """Several expressions as a list of functions."""
+def javascript_list(formulas: Iterable[str]) -> str:
+    """Expressions as a JavaScript array of functions."""
     return f"[{','.join(f'e=>{text}' for text in formulas)}]"

@@ -1,4 +1,4 @@
-"""What a live page holds: plain data for its inputs and tables, and one script printed from the formulas of the case."""
+"""The data and script of a live page, generated from the formulas of the case."""
 
 import base64
 import hashlib
@@ -14,11 +14,10 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.formula.tree import Name, Num, Tree
 from symroof.report.field_names import input_name, quantity_name
-from symroof.report.live.choices import Setting, differing, settings, values_of
-from symroof.report.live.every_closed_form import ClosedForm, closed_form
-from symroof.report.live.javascript_program import Program, together
-from symroof.report.live.spread import Ends, at_peak, ends, expected, of_links, over_ranges
-from symroof.report.view_case import deciding
+from symroof.report.live.javascript_program import Program, javascript_list
+from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, of_links, over_ranges, settings, values_of
+from symroof.report.live.threshold_formulas import ThresholdFormula, threshold_formula
+from symroof.report.view_case import decision_metrics
 from symroof.report.view_decision import IN_PART, MOST_NUMBERS, key_metrics
 from symroof.resources import data_folder
 from symroof.theory.symbols import INPUTS, NOUNS, TARGET_SYMBOLS, base_name
@@ -27,9 +26,9 @@ from symroof.units import COUNTED, DECIMAL_PREFIXES, SYMBOLS, parse_unit
 
 WHOLE, SHARES = ("batch", "prompt", "output"), ("mfu", "mbu")
 LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
-"""The longest output, the largest batch and the largest group that the page lets one choose."""
+"""Maxima of the controls."""
 MOST_PRINTED = 20_000
-"""Characters of a threshold's closed forms beyond which it is left out of the page, which is to stay small."""
+"""Maximum characters of a threshold's closed forms, to keep the page small."""
 MEMORY_PARTS = ("weight_bytes_per_device", "peak_kv_cache_bytes_per_device", "state_bytes_per_device", "memory_reserve")
 MEMORY_FIGURES = (
     "memory_bytes",
@@ -45,18 +44,18 @@ LIMITING = ("prefill_bound", "prefill_intensity", "decode_bound", "decode_intens
 
 
 @dataclass
-class Group:
-    """The settings whose models have one set of formulas, their program and their thresholds."""
+class SettingGroup:
+    """Settings with the same formulas, and their program and thresholds."""
 
     settings: list[Setting]
     program: Program
-    forms: list[ClosedForm]
+    forms: list[ThresholdFormula]
     table: dict[str, list[float | None]]
     ends: list[Ends]
 
 
 def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """Data and script of the live page; None where there is no model on a device, or no input is a plain number."""
+    """Data and script of the live page; None without a model on a device or an input that is a plain number."""
     chosen = settings(study, subject)
     controls = _controls(subject)
     if not chosen or not controls:
@@ -80,7 +79,7 @@ def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "ranged_at_peak": over_ranges(_quantities(subject), subject.at_peak or subject),
         "no_range": WITHOUT_RANGE[NO_RANGE],
         "links": of_links(chosen[0], next((control["options"] for control in controls if control["name"] == "tp"), ())),
-        "curve": deciding(subject),
+        "curve": decision_metrics(subject),
         "memory": {name: subject.case.theory.symbol(name).meaning for name in MEMORY_PARTS},
         "units": _units(subject),
         "settings": {},
@@ -90,11 +89,11 @@ def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         for j, setting in enumerate(group.settings):
             data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j]]
     code = script(groups)
-    return {"data": data, "json": as_data(data), "script": code, "hash": policy(code), "controls": controls}
+    return {"data": data, "json": json_for_script(data), "script": code, "hash": content_hash(code), "controls": controls}
 
 
 def _controls(subject: BoundCase) -> list[dict[str, Any]]:
-    """The inputs that move, each with its value and its ends."""
+    """The inputs with a control, each with value and limits."""
     case, model = subject.case, subject.model
     most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST}
     plain = [name for name in (*WHOLE, "tp", *SHARES) if _is_plain(name, subject)]
@@ -120,14 +119,14 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
 
 
 def _is_plain(name: str, subject: BoundCase) -> bool:
-    """Whether an input is a whole number here, or a share: neither missing nor a formula."""
+    """Whether an input is a known integer or share, and not a formula."""
     case = subject.case
     known = name in case.given or case.default(name) is not None
     return known and case.is_input(name) and case.known(name) and (name in SHARES or case.value(name).denominator == 1)
 
 
 def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
-    """The settings by the architecture of their models: widths of single operators make formulas of their own."""
+    """Settings grouped by architecture and per-operator widths, which have the same formulas."""
     groups: dict[Any, list[Setting]] = {}
     for setting in chosen:
         dotted = frozenset(name for name in setting.bound_case.given if base_name(name) != name)
@@ -135,7 +134,7 @@ def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
     return list(groups.values())
 
 
-def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks: frozenset[str]) -> Group:
+def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks: frozenset[str]) -> SettingGroup:
     bound = [setting.bound_case.given_case for setting in own]
     spans, values = [ends(setting) for setting in own], [expected(setting) for setting in own]
     own_values = dict.fromkeys([*(name for name in SHARES if name in moved), *sorted(peaks), *(name for span in spans for name in span)])
@@ -143,36 +142,36 @@ def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks:
     table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
     lacking = frozenset(name for name, row in table.items() if None in row)
     first = own[0].bound_case
-    free = first.at(first.case.freed(moved, rounded=True))
-    program = Program(free.case, frozenset({*moved, *table}), lacking)
+    symbolic = first.at(first.case.freed(moved, rounded=True))
+    program = Program(symbolic.case, frozenset({*moved, *table}), lacking)
     program.add(*(Name(name) for name in _quantities(subject)))
-    forms = [form for form in _forms(first, free) if _length(form, program) <= MOST_PRINTED]
+    forms = [form for form in _forms(first, symbolic) if _length(form, program) <= MOST_PRINTED]
     for form in forms:
         program.add(*(value for value, _ in form.branches))
         program.add(form.difference, Name("fits"), *(tree for _, conditions in form.branches for tree in conditions), changed=form.threshold.unknown)
     reached = {name for asked, _ in program.functions.values() for name in asked} | {name for name in own_values if name in moved}
     table = {name: row for name, row in table.items() if name in reached}
-    return Group(own, program, forms, table, [{name: span[name] for name in span if name in reached} for span in spans])
+    return SettingGroup(own, program, forms, table, [{name: span[name] for name in span if name in reached} for span in spans])
 
 
-def _length(form: ClosedForm, program: Program) -> int:
+def _length(form: ThresholdFormula, program: Program) -> int:
     return sum(len(program.text(tree)) for value, conditions in form.branches for tree in (value, *conditions))
 
 
-def _forms(first: BoundCase, free: BoundCase) -> list[ClosedForm]:
+def _forms(first: BoundCase, symbolic: BoundCase) -> list[ThresholdFormula]:
     declared = [threshold for threshold in THRESHOLDS.values() if all(map(first.case.chosen, (*threshold.needs, *threshold.when)))]
-    return [form for threshold in declared if (form := closed_form(threshold, first, free)) is not None]
+    return [form for threshold in declared if (form := threshold_formula(threshold, first, symbolic)) is not None]
 
 
 def _quantities(subject: BoundCase) -> list[str]:
     """The quantities that the page shows."""
     limits = [name for target in _targets(subject) for name in (*target["metrics"], target["limit"]) if isinstance(name, str)]
-    metrics = [*key_metrics(subject), *(name for name in deciding(subject).values() if subject.get(name))]
+    metrics = [*key_metrics(subject), *(name for name in decision_metrics(subject).values() if subject.get(name))]
     return [name for name in dict.fromkeys((*MEMORY_FIGURES, *MEMORY_PARTS, *metrics, *limits, *LIMITING)) if subject.case.theory.knows(name)]
 
 
 def _numbers(subject: BoundCase) -> list[dict[str, str]]:
-    """The key numbers beside memory and those with a target: name and words."""
+    """Names and labels of the key numbers."""
     return [{"name": name, "label": quantity_name(name, subject)} for name in key_metrics(subject)]
 
 
@@ -189,7 +188,7 @@ def _targets(subject: BoundCase) -> list[dict[str, Any]]:
 
 
 def _units(subject: BoundCase) -> dict[str, Any]:
-    """How numbers are written: signs and prefixes, and the unit of each quantity."""
+    """Number formats: symbols, prefixes, and the unit of each quantity."""
     theory = subject.case.theory
     names = sorted({*_quantities(subject), *INPUTS, *(threshold.unknown for threshold in THRESHOLDS.values())})
     written = {
@@ -205,7 +204,7 @@ def _units(subject: BoundCase) -> dict[str, Any]:
     }
 
 
-def _described(form: ClosedForm, subject: BoundCase) -> dict[str, Any]:
+def _described(form: ThresholdFormula, subject: BoundCase) -> dict[str, Any]:
     threshold = form.threshold
     return {
         "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).spoken_unit,
@@ -213,8 +212,8 @@ def _described(form: ClosedForm, subject: BoundCase) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def script(groups: list[Group]) -> str:
-    """Kernels, the programs, and what the page does with them."""
+def script(groups: list[SettingGroup]) -> str:
+    """The complete script: kernels, programs and page logic."""
     programs = ",\n".join(_printed(group) for group in groups)
     kernels, page = ((data_folder("templates") / "live" / name).read_text(encoding="utf-8") for name in ("kernels.js", "page.js"))
     names, short = shortened(programs)
@@ -225,7 +224,7 @@ ASKED = re.compile(r'e\.v\(("[^"]+")\)')
 
 
 def shortened(programs: str) -> tuple[str, str]:
-    """The same programs with each name that they ask for written out once, and those names: formulas repeat long ones.
+    """Replace repeated names in programs by short constants; returns the constants and the programs.
 
     >>> shortened('e.v("batch")*e.v("prompt")/e.v("batch")')
     ('const n0="batch",n1="prompt";', 'e.v(n0)*e.v(n1)/e.v(n0)')
@@ -235,9 +234,9 @@ def shortened(programs: str) -> tuple[str, str]:
     return f"const {names};", ASKED.sub(lambda match: f"e.v({places[match[1]]})", programs)
 
 
-def _printed(group: Group) -> str:
-    def form(each: ClosedForm) -> str:
-        branches = ",".join(f"{{value:e=>{text(value)},conditions:{together(map(text, conditions))}}}" for value, conditions in each.branches)
+def _printed(group: SettingGroup) -> str:
+    def form(each: ThresholdFormula) -> str:
+        branches = ",".join(f"{{value:e=>{text(value)},conditions:{javascript_list(map(text, conditions))}}}" for value, conditions in each.branches)
         return f"{{difference:e=>{text(each.difference)},branches:[{branches}]}}"
 
     def text(tree: Tree) -> str:
@@ -247,12 +246,12 @@ def _printed(group: Group) -> str:
     return f"{{theory:new Theory({group.program.script()}),thresholds:[{thresholds}]}}"
 
 
-def as_data(data: Any) -> str:
-    """JSON inside a script element that nothing in it can end."""
+def json_for_script(data: Any) -> str:
+    """JSON that is safe inside a script element."""
     plain = json.dumps(data, separators=(",", ":"), ensure_ascii=True, default=float)
     return plain.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def policy(code: str) -> str:
-    """The script as a content security policy names it: this one runs, and no other."""
+def content_hash(code: str) -> str:
+    """The hash of the script for the content security policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(code.encode()).digest()).decode()

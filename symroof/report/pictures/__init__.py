@@ -1,1 +1,1 @@
-"""Pictures: one file a kind, each from a study to a drawing with its text alternative."""
+"""Pictures of a study with text alternatives, one module per kind."""

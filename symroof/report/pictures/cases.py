@@ -1,4 +1,4 @@
-"""The cases of a study as pictures compare them: labelled by what differs between them, the input on an axis aside."""
+"""The cases of a study as pictures compare them, labelled by their differences except for the input on an axis."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,8 +11,8 @@ from symroof.report.regime_map import at_a_context
 
 
 @dataclass(frozen=True)
-class Configuration:
-    """The cases that differ in their batch alone."""
+class BatchSeries:
+    """Cases that only differ in their batch."""
 
     label: str
     cases: tuple[BoundCase, ...]
@@ -26,12 +26,12 @@ class Configuration:
         return tuple(dict.fromkeys(Fraction(case.case.value("batch")) for case in self.cases))
 
 
-def configurations(study: Study) -> list[Configuration]:
-    """Every configuration of a study in written order, its label without the batch."""
+def batch_series(study: Study) -> list[BatchSeries]:
+    """The cases of a study grouped by everything but the batch, in order."""
     groups: dict[str, list[BoundCase]] = {}
     for case, label in zip(study.cases, labels(study.cases, without=("batch",)), strict=True):
         groups.setdefault(label, []).append(case)
-    return [Configuration(label, tuple(cases)) for label, cases in groups.items()]
+    return [BatchSeries(label, tuple(cases)) for label, cases in groups.items()]
 
 
 def labels(cases: tuple[BoundCase, ...], without: tuple[str, ...] = ()) -> list[str]:
@@ -45,7 +45,7 @@ def _label(case: BoundCase, without: tuple[str, ...]) -> str:
 
 
 def compared(study: Study, what: str, where: str = "") -> str:
-    """What all cases have in common, and how many are drawn: for the line under a headline."""
+    """What all cases have in common, and how many are drawn, for the line below a headline."""
     first = study.first
     models = {case.model.shown_name for case in study.cases if case.model}
     sizes = [
@@ -68,6 +68,11 @@ def at_last_step(case: BoundCase) -> BoundCase:
         NoValue: neither a context nor a prompt has a value.
     """
     return at_a_context(case, Fraction(case.case.value("peak_context")))
+
+
+def shown_case(configuration: BatchSeries, loaded: bool) -> BoundCase:
+    """The case that is drawn: a server under load with whole responses, or the last decode step."""
+    return configuration.first if loaded else at_last_step(configuration.first)
 
 
 def known(case: BoundCase, *names: str) -> bool:

@@ -1,4 +1,4 @@
-"""Curves: a quantity over one input, point by point, and the solved places on it: where memory ends, where a target is met, where the bound changes."""
+"""A quantity over one input, and the solved points on it: memory limit, target, ridge."""
 
 from __future__ import annotations
 
@@ -19,48 +19,48 @@ from symroof.theory.case import Case
 from symroof.theory.thresholds import FULL_MEMORY
 
 BEYOND = "#808080"
-"""The grey of what memory does not hold."""
+"""Grey for what does not fit in memory."""
 STEP = {"ttft": "prefill", "itl": "decode"}
-"""The step whose roofline a latency is."""
+"""Latency -> the step that it measures."""
 POINTS = 48
-"""How many points a curve is drawn through; a straight line in logarithms needs two, the corners are solved."""
+"""Points of a curve; its corners are solved separately."""
 
 
-def along(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
-    """A case at values of one input: every curve over them shares what its quantities have in common."""
+def cases_at(case: Case, by: str, points: Sequence[Fraction]) -> list[Case]:
+    """A case at values of one input."""
     return [case.changed({by: point}) for point in points]
 
 
-def curve(cases: Sequence[Case], quantity: str) -> list[float]:
-    """The values of a quantity along an axis; not a number where there is none."""
+def values_along(cases: Sequence[Case], quantity: str) -> list[float]:
+    """The values of a quantity along an axis; NaN if unknown."""
     return [_value(case, quantity) for case in cases]
 
 
 def band(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
-    """The least and the largest value over the corners of the ranges; nothing where nothing is ranged."""
-    values = [curve(along(corner, by, points), quantity) for corner in answers.corners]
+    """The minimum and maximum over the corners of the ranges; empty without ranges."""
+    values = [values_along(cases_at(corner, by, points), quantity) for corner in answers.corners]
     return [(min(ends), max(ends)) for ends in zip(*values, strict=True)]
 
 
 AT_PEAK = "bound at 100 % of peak"
 
 
-def roof(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
-    """The same with every efficiency at the peak, which nothing beats; nothing where the case stands there."""
+def peak_curve(answers: BoundCase, quantity: str, by: str, points: Sequence[Fraction]) -> list[tuple[float, float]]:
+    """The curve at 100 % of peak; empty if the case assumes that already."""
     if answers.at_peak is None:
         return []
-    values = curve(along(answers.at_peak.case, by, points), quantity)
+    values = values_along(cases_at(answers.at_peak.case, by, points), quantity)
     return [(float(point), value) for point, value in zip(points, values, strict=True) if math.isfinite(value)]
 
 
-def beside(answers: BoundCase, quantity: str) -> str:
+def with_bound(answers: BoundCase, quantity: str) -> str:
     """``46.5 ms (32.6 to 67.3 ms), bound 12.3 ms``."""
     bound = answers.peak_bound_text(quantity)
     return answers.result(quantity).plain() + (f", bound {bound}" if bound else "")
 
 
-def moved(answers: BoundCase, quantity: str, by: str, point: Fraction) -> Result:
-    """A quantity at a value of one input, with its range; memory has to hold it there, for it carries no flag."""
+def result_at(answers: BoundCase, quantity: str, by: str, point: Fraction) -> Result:
+    """A quantity with its range at a value of one input that fits in memory."""
     symbol, value = answers.case.theory.symbol(quantity), Fraction(answers.case.changed({by: point}).value(quantity))
     try:
         values = [value, *(Fraction(case.changed({by: point}).value(quantity)) for case in answers.corners)]
@@ -69,43 +69,43 @@ def moved(answers: BoundCase, quantity: str, by: str, point: Fraction) -> Result
     return Result(symbol, value, *((min(values), max(values)) if answers.corners else (None, None)))
 
 
+def value_at(case: Case, quantity: str, by: str, point: Fraction) -> float:
+    """A quantity at a value of an input; NaN if it has no value there."""
+    return _value(case.changed({by: point}), quantity)
+
+
 def _value(case: Case, quantity: str) -> float:
     try:
         return float(case.value(quantity))
-    except NoValue:
+    except (NoValue, OverflowError):
         return math.nan
 
 
-def spread(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
-    """Whole numbers evenly apart in logarithms, and the solved places between them as they are."""
+def log_spaced(low: float, high: float, more: Sequence[float] = (), count: int = POINTS) -> list[Fraction]:
+    """Logarithmically spaced integers, and the solved points between them."""
     steps = {Fraction(round(low * (high / low) ** (i / (count - 1)))) for i in range(count)}
     return sorted(steps | {Fraction(value) for value in more if low < value < high and math.isfinite(value)})
 
 
-def power_of_two(value: float) -> float:
-    """The least power of two that is not below a value."""
-    return 2.0 ** math.ceil(math.log2(value) - 1e-9)
-
-
 @dataclass(frozen=True)
-class Limit:
-    """A solved place on an axis.
+class AxisLimit:
+    """A solved point on an axis.
 
     Attributes:
-        value: the crossing; infinity where every value is on the near side, 0 where none is.
+        value: the crossing; infinity if every value is within the limit, 0 if none is.
     """
 
     solution: Solution
     value: Fraction | float
 
     @property
-    def real(self) -> bool:
-        """Whether there is such a place."""
+    def exists(self) -> bool:
+        """Whether there is a crossing."""
         return 0 < self.value < math.inf
 
     @property
     def count(self) -> int:
-        """The last whole number on the near side."""
+        """The largest whole number within the limit."""
         return self.solution.rounded(Fraction(self.value)) if self.solution.kind == LIMIT else to_whole(Fraction(self.value), LIMIT)
 
     def allows(self, thing: str) -> str:
@@ -117,82 +117,82 @@ class Limit:
         return f"at most {self.count:,} {thing}{'' if self.count == 1 else 's'}"
 
 
-def limit(equation: str, answers: BoundCase, by: str) -> Limit | None:
-    """Where the left side of an equation passes the right; None where a side is not known or nothing moves."""
+def solve_limit(equation: str, answers: BoundCase, by: str) -> AxisLimit | None:
+    """The value of an input that solves an equation; None if a side is unknown or does not depend on it."""
     try:
         solution = solve(equation, answers, by)
     except (InputError, NoValue):
         return None
     if solution.verdict == "crosses" and solution.value is not None:
-        return Limit(solution, solution.value)
+        return AxisLimit(solution, solution.value)
     if solution.verdict in ("lhs_above", "lhs_below"):
-        return Limit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
+        return AxisLimit(solution, 0.0 if solution.verdict == "lhs_above" else math.inf)
     return None
 
 
-def held(answers: BoundCase, by: str) -> Limit | None:
-    """How much of an input memory holds."""
-    return limit(FULL_MEMORY, answers, by)
+def memory_limit(answers: BoundCase, by: str) -> AxisLimit | None:
+    """The largest value of an input that fits in memory."""
+    return solve_limit(FULL_MEMORY, answers, by)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The solved places that bound a latency, ``ttft`` or ``itl``, over one input.
+    """The solved limits of a latency, ``ttft`` or ``itl``, over one input.
 
     Attributes:
-        goal: the target of the latency, where one is set.
-        memory: how much of the input memory holds.
-        target: how much of it the target allows.
-        ridge: where the longer of compute and memory time changes; None where the latency is not made of both.
+        goal: the target of the latency, if set.
+        memory: the largest value that fits in memory.
+        target: the largest value that meets the target.
+        ridge: where compute time equals memory time; None if the latency does not consist of both.
     """
 
     metric: str
     by: str
     goal: Fraction | None
-    memory: Limit | None
-    target: Limit | None
-    ridge: Limit | None
+    memory: AxisLimit | None
+    target: AxisLimit | None
+    ridge: AxisLimit | None
 
     @classmethod
     def of(cls, metric: str, answers: BoundCase, by: str) -> Bounds:
         times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
-        ridge = limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
-        return cls(metric, by, answers.targets.get(metric), held(answers, by), limit(f"{metric} = {metric}_target", answers, by), ridge)
+        ridge = solve_limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
+        return cls(metric, by, answers.targets.get(metric), memory_limit(answers, by), solve_limit(f"{metric} = {metric}_target", answers, by), ridge)
 
     @property
-    def limits(self) -> list[Limit]:
-        """Memory, target and ridge, as far as they are known."""
+    def limits(self) -> list[AxisLimit]:
+        """The known limits."""
         return [place for place in (self.memory, self.target, self.ridge) if place]
 
     def draw(self, frame: Frame) -> None:
-        """A line for each."""
+        """Draw a line for each limit."""
         if self.memory:
-            frame.cut(float(self.memory.value))
+            frame.memory_limit(float(self.memory.value))
         if self.goal is not None:
-            frame.across("target", float(self.goal), VERMILION, DASHED)
-        if self.ridge and self.ridge.real:
-            frame.upright("ridge", float(self.ridge.value), OCHRE, DOTTED)
+            frame.horizontal_line("target", float(self.goal), VERMILION, DASHED)
+        if self.ridge and self.ridge.exists:
+            frame.vertical_line("ridge", float(self.ridge.value), OCHRE, DOTTED)
 
     def mark(self, frame: Frame) -> None:
-        """A square where the target is met."""
-        if self.goal is not None and self.target and self.target.real:
-            frame.sign(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
+        """Draw a square where the target is met."""
+        if self.goal is not None and self.target and self.target.exists:
+            frame.marker(float(self.target.value), float(self.goal), "square", VERMILION, 4.5)
 
 
 @dataclass(frozen=True)
-class Line:
-    """A quantity at some values of an input, up to what memory holds of it and beyond; ``poles`` break it."""
+class QuantityCurve:
+    """A quantity over an input, within and beyond the memory limit, interrupted at ``poles``."""
 
     points: Sequence[Fraction]
     cases: Sequence[Case]
     values: Sequence[float]
-    held: Limit | None
+    memory: AxisLimit | None
     poles: Sequence[Fraction] = ()
 
     @classmethod
-    def through(cls, answers: BoundCase, bounds: Bounds, points: Sequence[Fraction]) -> Line:
-        cases = along(answers.case, bounds.by, points)
-        return cls(points, cases, curve(cases, bounds.metric), bounds.memory)
+    def through(cls, answers: BoundCase, bounds: Bounds, points: Sequence[Fraction]) -> QuantityCurve:
+        cases = cases_at(answers.case, bounds.by, points)
+        return cls(points, cases, values_along(cases, bounds.metric), bounds.memory)
 
     @property
     def places(self) -> list[float]:
@@ -203,14 +203,14 @@ class Line:
         return [value for value in self.values if math.isfinite(value)]
 
     def draw(self, frame: Frame, colour: str) -> None:
-        """What memory holds as a full line, what lies beyond dashed and grey; the edge belongs to both."""
-        edge = float(self.held.value) if self.held else math.inf
+        """Draw what fits in memory solid, the rest dashed and grey."""
+        edge = float(self.memory.value) if self.memory else math.inf
         for pairs in self.runs():
             frame.curve("line", [pair for pair in pairs if pair[0] <= edge], colour, 2.2)
             frame.curve("beyond", [pair for pair in pairs if pair[0] >= edge], BEYOND, 2.0, DASHED)
 
     def runs(self) -> list[list[tuple[float, float]]]:
-        """The points without a break: a pole between two, or one without a value, ends a run."""
+        """The continuous runs of points; a pole or an unknown value ends a run."""
         runs: list[list[tuple[float, float]]] = [[]]
         ends = [float(place) for place in self.poles]
         for x, y in zip(self.places, self.values, strict=True):

@@ -1,4 +1,4 @@
-"""ITL against the context: what the cache adds to a step, the target and where it is met, what memory holds."""
+"""ITL against the context: cache traffic, target, memory limit."""
 
 import math
 from fractions import Fraction
@@ -10,19 +10,19 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.places import Area
-from symroof.drawing.scales import even, evenly
+from symroof.drawing.label_placement import Area
+from symroof.drawing.scales import linear_ticks, round_values
 from symroof.report.pictures.cases import at_last_step, known
-from symroof.report.pictures.curves import AT_PEAK, Bounds, Limit, Line, band, beside, limit, roof
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
+from symroof.report.pictures.curves import AT_PEAK, AxisLimit, Bounds, QuantityCurve, band, peak_curve, solve_limit, with_bound
+from symroof.report.pictures.labels import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
 HEADLINE = "Inter-token latency against the context"
 DOUBLE = "itl = 2*itl(context = 1)"
 PER = 1000
-"""Tokens of context by which the growth of a step is measured."""
+"""Tokens of context for the slope of ITL."""
 NEAR = 8
-"""A solved context further than this many times the case's own is named in words, not shown."""
+"""Factor from the case's context beyond which a solved context is only mentioned in the text."""
 POINTS = 40
 
 
@@ -36,26 +36,28 @@ def picture(study: Study, subject: BoundCase) -> Picture:
         raise lacking("itl", subject, "itl", "peak_context", otherwise="no context moves its ITL")
     there = at_last_step(subject)
     last = there.case.value("context")
-    bounds, double = Bounds.of("itl", there, "context"), limit(DOUBLE, there, "context")
+    bounds, double = Bounds.of("itl", there, "context"), solve_limit(DOUBLE, there, "context")
     high = _end(float(last), [place for place in (bounds.memory, bounds.target, double) if place])
-    crossings = [Fraction(place.value) for place in (*bounds.limits, double) if place and place.real and place.value < high]
+    crossings = [Fraction(place.value) for place in (*bounds.limits, double) if place and place.exists and place.value < high]
     points = sorted({Fraction(1), *(Fraction(round(high * i / POINTS)) for i in range(1, POINTS + 1)), *crossings})
-    line = Line.through(there, bounds, points)
+    line = QuantityCurve.through(there, bounds, points)
     edges = band(there, "itl", "context", points)
     frame = _frame(subject, [*line.finite, *(value for pair in edges for value in pair)], high)
     _draw(frame, there, line, edges, bounds)
-    frame.curve(AT_PEAK, roof(there, "itl", "context", points), BLUE, 1.1, DOTTED)
+    frame.curve(AT_PEAK, peak_curve(there, "itl", "context", points), BLUE, 1.1, DOTTED)
     _places(frame, subject, there, bounds, double)
     _label(frame, subject, there, bounds, double)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
-    climb = "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.places.shows("climb") else ""
+    climb = (
+        "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.placer.has_line("climb") else ""
+    )
     notes = [f"{climb}Every crossing is solved" + (f", {subject.range_position}; the band is what the ranges span." if subject.corners else ".")]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
-def _end(last: float, limits: list[Limit]) -> float:
+def _end(last: float, limits: list[AxisLimit]) -> float:
     near = [1.25 * float(place.value) for place in limits if place.value < NEAR * last]
-    return float(even(0, max([2 * last, 256, *near]), 5)[1] * 5)
+    return float(round_values(0, max([2 * last, 256, *near]), 5)[1] * 5)
 
 
 def _frame(subject: BoundCase, shown: list[float], high: float) -> Frame:
@@ -64,30 +66,30 @@ def _frame(subject: BoundCase, shown: list[float], high: float) -> Frame:
     return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (0, high), (0, max(top, goal if goal < 4 * top else 0) * 1.15), False, False)
 
 
-def _draw(frame: Frame, there: BoundCase, line: Line, edges: list[tuple[float, float]], bounds: Bounds) -> None:
+def _draw(frame: Frame, there: BoundCase, line: QuantityCurve, edges: list[tuple[float, float]], bounds: Bounds) -> None:
     """Areas, axes and curves."""
     for start, end, winner in regions(there, bounds, frame.x):
-        frame.span(start, end, ORANGE if winner == "compute" else SKY, 0.15)
+        frame.shade(start, end, ORANGE if winner == "compute" else SKY, 0.15)
     pairs = [(x, y) for x, y in zip(line.places, line.values, strict=True) if math.isfinite(y)]
     floor = pairs[0][1]
     frame.region([*pairs, (frame.x.high, floor), (pairs[0][0], floor)], SKY, 0.5)
     frame.band(line.places, edges, BLUE)
-    frame.axes("context of every request (tokens)", "inter-token latency", evenly, evenly, counted, seconds)
+    frame.axes("context of every request (tokens)", "inter-token latency", linear_ticks, linear_ticks, counted, seconds)
     frame.curve("floor", [(0, floor), (frame.x.high, floor)], GREY, 1.2, DOTTED)
     line.draw(frame, BLUE)
 
 
-def _places(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: Limit | None) -> None:
-    """The lines and signs of the solved places, and of the case itself."""
+def _places(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit | None) -> None:
+    """Draw the solved points and the case."""
     bounds.draw(frame)
     x, y = _own(there)
     first = float(subject.case.value("prompt") + 1) if subject.get("itl_last") else x
     if first < x:
         frame.curve("climb", [_at(there, first), (x, y)], VERMILION, 3.4)
     bounds.mark(frame)
-    if double and double.real:
-        frame.sign(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
-    frame.sign(x, y, "diamond", VERMILION, 5.0)
+    if double and double.exists:
+        frame.marker(*_at(there, double.value), "circle", BLUE, 4.0, WHITE)
+    frame.marker(x, y, "diamond", VERMILION, 5.0)
 
 
 def _own(there: BoundCase) -> tuple[float, float]:
@@ -100,21 +102,21 @@ def _at(there: BoundCase, context: Fraction | float) -> tuple[float, float]:
     return float(context), float(there.case.changed({"context": Fraction(context)}).value("itl"))
 
 
-def _label(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: Limit | None) -> None:
+def _label(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit | None) -> None:
     result = subject.get("itl_last") or there.result("itl")
-    frame.near(*_own(there), lines("last step: " if frame.places.shows("climb") else "this case: ", result.plain()), VERMILION, bold=True)
+    frame.label_point(*_own(there), lines("last step: " if frame.placer.has_line("climb") else "this case: ", result.plain()), VERMILION, bold=True)
     label_limits(frame, bounds)
-    if double and double.real:
+    if double and double.exists:
         words = f"twice a step without cache: {double.count:,} tokens"
-        frame.near(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
+        frame.label_point(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
     label_ridge(frame, there, bounds)
-    frame.beside("floor", ("a step without cache",), GREY)
-    frame.beside(AT_PEAK, (AT_PEAK,), BLUE)
-    frame.within(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
+    frame.label_line("floor", ("a step without cache",), GREY)
+    frame.label_line(AT_PEAK, (AT_PEAK,), BLUE)
+    frame.label_region(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
 
 
 def _wedge(frame: Frame, there: BoundCase) -> Area:
-    """Between a step without cache and the curve: from where on, at a height of the page."""
+    """The area between the floor and the curve."""
     ends = [(frame.x(c), frame.y(float(there.case.changed({"context": Fraction(c)}).value("itl")))) for c in (1, round(frame.x.high / 2), round(frame.x.high))]
 
     def area(height: float) -> tuple[float, float]:
@@ -127,18 +129,18 @@ def _wedge(frame: Frame, there: BoundCase) -> Area:
 
 
 def growth(there: BoundCase) -> Result:
-    """What so many tokens of context more add to a step, where the case stands, with range and flag."""
+    """The time that ``PER`` more tokens of context add to a step."""
     slopes = [PER * case.slope("itl", "context") for case in (there.case, *there.corners)]
     low, high = (min(slopes), max(slopes)) if there.corners else (None, None)
     return Result(there.case.theory.symbol("itl"), slopes[0], low, high, flags=(DOES_NOT_FIT,) if there.does_not_fit else ())
 
 
-def says(subject: BoundCase, there: BoundCase, bounds: Bounds, double: Limit | None) -> str:
-    """The takeaway: the last step, what the cache adds, what target and memory allow."""
+def says(subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit | None) -> str:
+    """The takeaway: the last step, the growth with context, target and memory limits."""
     context = int(there.case.value("context"))
-    taken = beside(subject, "itl_last") if subject.get("itl_last") else beside(there, "itl")
+    taken = with_bound(subject, "itl_last") if subject.get("itl_last") else with_bound(there, "itl")
     step = f"a step of {requests(there.case.value('batch'))} takes {taken}"
     texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).plain()}", *allowances(bounds, "token")]
-    if double and double.real:
+    if double and double.exists:
         texts.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")
     return "; ".join(texts + unfit(subject)) + "."

@@ -1,4 +1,4 @@
-"""ITL against throughput as the batch grows: where memory ends, where the target ends, where the ridge lies, for one case or a few."""
+"""ITL against throughput as the batch grows, with memory limit, target and ridge, for up to four configurations."""
 
 import math
 from dataclasses import dataclass
@@ -10,16 +10,16 @@ from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, DASHED, DOTTED, GREY, SERIES, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal
-from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
-from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, along, curve, held, limit, power_of_two, spread
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import allowances, counted, requests, seconds, target_word
+from symroof.drawing.scales import log_ticks, next_power_of_two
+from symroof.report.pictures.cases import BatchSeries, batch_series, compared, known, shown_case
+from symroof.report.pictures.curves import AT_PEAK, BEYOND, Bounds, cases_at, log_spaced, memory_limit, solve_limit, values_along
+from symroof.report.pictures.labels import allowances, counted, requests, seconds, target_word
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
 
 @dataclass(frozen=True)
-class Measures:
-    """The latency and the rate that are drawn, where they hold, and the words for all three."""
+class ThroughputMetrics:
+    """The latency and rate to draw, and the texts that describe them."""
 
     itl: str
     rate: str
@@ -29,14 +29,14 @@ class Measures:
     note: str
 
 
-UNDER_LOAD = Measures(
+UNDER_LOAD = ThroughputMetrics(
     "sustained_itl", "sustained_throughput", "Inter-token latency under load against throughput as the batch grows",
     "sustained output tokens per second, prefills included", "", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
-ISOLATED = Measures(
+ISOLATED = ThroughputMetrics(
     "itl", "decode_throughput", "Inter-token latency of decode alone against throughput as the batch grows",
     "output tokens per second of the whole batch, at the last step", "at the context of the last step",
-    "Decode alone: prefills beside it lengthen the steps of a server under load.",
+    "Decode alone: on a server under load, prefills lengthen the steps.",
 )  # fmt: skip
 
 MOST_LINES = 4
@@ -44,18 +44,18 @@ LARGEST, POINTS = 2.0**17, 40
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One configuration: batches with throughput and ITL, of a server under load or at the last step's context, and what was solved."""
+class ThroughputCurve:
+    """The throughput and ITL of a configuration by batch, with its solved limits."""
 
-    of: Measures
-    configuration: Configuration
+    of: ThroughputMetrics
+    configuration: BatchSeries
     there: BoundCase
     batches: list[Fraction]
     rates: list[float]
     latencies: list[float]
     bounds: Bounds
     roof: list[tuple[float, float]]
-    """The same batches with every efficiency at the peak; nothing where the case stands there."""
+    """The same batches at 100 % of peak; empty if the case assumes that already."""
 
     def at(self, batch: Fraction | float) -> tuple[float, float]:
         """Throughput and ITL of a batch."""
@@ -72,14 +72,14 @@ class Curve:
 
 
 def picture(study: Study, subject: BoundCase) -> Picture:
-    """The picture of the subject and the configurations beside it, as many as can be read.
+    """The picture of the subject and other configurations, up to ``MOST_LINES``.
 
     Raises:
         InputError: no case has an ITL that the batch moves.
     """
     of = UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
-    every = [one for one in configurations(study) if known(one.first, of.itl, of.rate, "peak_context")]
-    every = [one for one in every if "batch" in _there(one, of).case.used(of.itl)]
+    every = [one for one in batch_series(study) if known(one.first, of.itl, of.rate, "peak_context")]
+    every = [one for one in every if "batch" in shown_case(one, of is UNDER_LOAD).case.used(of.itl)]
     if not every:
         raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context", otherwise="no batch moves its ITL")
     every.sort(key=lambda configuration: subject not in configuration.cases)
@@ -104,40 +104,35 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     return finished("latency-throughput", of.headline, named, frame, f"{of.headline}, both axes logarithmic.", says(curves, single), notes)
 
 
-def _there(configuration: Configuration, of: Measures) -> BoundCase:
-    """The case that is drawn: whole responses of a server under load, or the last step."""
-    return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
-
-
-def _bounds(there: BoundCase, of: Measures) -> Bounds:
-    """Memory and target; under load a step has a share of prefill in it, and the ridge of decode alone is not its own."""
+def _bounds(there: BoundCase, of: ThroughputMetrics) -> Bounds:
+    """The limits; without a ridge under load, where steps include prefill."""
     if of is ISOLATED:
         return Bounds.of("itl", there, "batch")
-    return Bounds("itl", "batch", there.targets.get("itl"), held(there, "batch"), limit(f"{of.itl} = itl_target", there, "batch"), None)
+    return Bounds("itl", "batch", there.targets.get("itl"), memory_limit(there, "batch"), solve_limit(f"{of.itl} = itl_target", there, "batch"), None)
 
 
-def _curve(configuration: Configuration, of: Measures) -> Curve:
-    there = _there(configuration, of)
+def _curve(configuration: BatchSeries, of: ThroughputMetrics) -> ThroughputCurve:
+    there = shown_case(configuration, of is UNDER_LOAD)
     bounds = _bounds(there, of)
-    solved = [float(place.value) for place in bounds.limits if place.real]
+    solved = [float(place.value) for place in bounds.limits if place.exists]
     own = [float(batch) for batch in configuration.batches]
-    high = min(power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
-    batches = spread(1, high, [*solved, *own], POINTS)
-    cases = along(there.case, "batch", batches)
-    peak = along(there.at_peak.case, "batch", batches) if there.at_peak else []
-    roof = list(zip(curve(peak, of.rate), curve(peak, of.itl), strict=True))
-    return Curve(of, configuration, there, batches, curve(cases, of.rate), curve(cases, of.itl), bounds, roof)
+    high = min(next_power_of_two(max([64, *(4 * batch for batch in own), *(2 * value for value in solved)])), max(LARGEST, 2 * max(own)))
+    batches = log_spaced(1, high, [*solved, *own], POINTS)
+    cases = cases_at(there.case, "batch", batches)
+    peak = cases_at(there.at_peak.case, "batch", batches) if there.at_peak else []
+    roof = list(zip(values_along(peak, of.rate), values_along(peak, of.itl), strict=True))
+    return ThroughputCurve(of, configuration, there, batches, values_along(cases, of.rate), values_along(cases, of.itl), bounds, roof)
 
 
-def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Throughput and ITL from a batch of one to somewhat beyond what was solved and what the study asks; the rest of a curve runs out of the frame."""
+def _ends(curves: list[ThroughputCurve]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The ranges of both axes: from batch 1 to somewhat beyond the solved limits and the study's batches."""
     shown = []
     for made in curves:
-        marks = [float(place.value) for place in (made.bounds.memory, made.bounds.target) if place and place.real] + [
+        marks = [float(place.value) for place in (made.bounds.memory, made.bounds.target) if place and place.exists] + [
             float(b) for b in made.configuration.batches
         ]
         ridge = made.bounds.ridge
-        if ridge and ridge.real and ridge.value < 64 * max(marks):
+        if ridge and ridge.exists and ridge.value < 64 * max(marks):
             marks.append(float(ridge.value))
         last = 2 * max([8.0, *marks])
         shown += [
@@ -151,19 +146,19 @@ def _ends(curves: list[Curve]) -> tuple[tuple[float, float], tuple[float, float]
     return (min(rates) / 1.3, max(rates) * 1.6), (min([*latencies, *goals]) / 1.5, max([*latencies, *goals]) * 1.5)
 
 
-def _goals(curves: list[Curve]) -> list[Fraction]:
+def _goals(curves: list[ThroughputCurve]) -> list[Fraction]:
     """The ITL targets of the configurations, each once."""
     return sorted({made.bounds.goal for made in curves if made.bounds.goal is not None})
 
 
-def _draw(frame: Frame, curves: list[Curve]) -> None:
+def _draw(frame: Frame, curves: list[ThroughputCurve]) -> None:
     goals = _goals(curves)
     for goal in goals:
         frame.region([(frame.x.low, frame.y.low), (frame.x.high, frame.y.low), (frame.x.high, float(goal)), (frame.x.low, float(goal))], SKY, 0.16)
     of = curves[0].of
-    frame.axes(of.across, f"inter-token latency{' under load' if of is UNDER_LOAD else ''}", decimal, decimal, counted, seconds)
+    frame.axes(of.across, f"inter-token latency{' under load' if of is UNDER_LOAD else ''}", log_ticks, log_ticks, counted, seconds)
     for goal in goals:
-        frame.across(f"target {goal}", float(goal), VERMILION, DASHED)
+        frame.horizontal_line(f"target {goal}", float(goal), VERMILION, DASHED)
     for i, made in enumerate(curves):
         colour, dash, _ = SERIES[i]
         pairs = list(zip(made.batches, made.places, strict=True))
@@ -172,40 +167,40 @@ def _draw(frame: Frame, curves: list[Curve]) -> None:
         frame.curve(f"bound {i}", made.roof if len(curves) <= 2 else [], colour, 1.0, DOTTED)
 
 
-def _mark(frame: Frame, made: Curve) -> None:
+def _mark(frame: Frame, made: ThroughputCurve) -> None:
     bounds = made.bounds
     for place, shape, colour in ((bounds.ridge, "diamond", BLACK), (bounds.target, "up", VERMILION), (bounds.memory, "square", BLACK)):
-        if place and place.value >= 1 and place.real:
-            frame.sign(*made.at(place.value), shape, colour, 4.5)
+        if place and place.value >= 1 and place.exists:
+            frame.marker(*made.at(place.value), shape, colour, 4.5)
     for batch in made.configuration.batches:
-        frame.sign(*made.at(batch), "circle", BLACK, 3.8, WHITE)
+        frame.marker(*made.at(batch), "circle", BLACK, 3.8, WHITE)
 
 
-def _label(frame: Frame, curves: list[Curve]) -> None:
+def _label(frame: Frame, curves: list[ThroughputCurve]) -> None:
     few = len(curves) <= 2
     for i, made in enumerate(curves):
         if len(curves) > 1:
-            frame.beside(f"line {i}" if frame.places.shows(f"line {i}") else f"beyond {i}", (made.configuration.label,), SERIES[i][0], bold=True)
+            frame.label_line(f"line {i}" if frame.placer.has_line(f"line {i}") else f"beyond {i}", (made.configuration.label,), SERIES[i][0], bold=True)
     for i, made in enumerate(curves):
         memory, target, ridge = made.bounds.memory, made.bounds.target, made.bounds.ridge
-        if memory and memory.value >= 1 and memory.real:
-            frame.near(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"{memory.count:,}")[not few :], BLACK)
-        if target and target.value >= 1 and target.real:
+        if memory and memory.value >= 1 and memory.exists:
+            frame.label_point(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"{memory.count:,}")[not few :], BLACK)
+        if target and target.value >= 1 and target.exists:
             gone = " †" if few and target.value > made.edge else ""
-            frame.near(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"{target.count:,}{gone}")[not few :], VERMILION)
-        if ridge and ridge.real and few:
-            frame.near(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"{math.ceil(ridge.value):,}"), BLACK)
+            frame.label_point(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"{target.count:,}{gone}")[not few :], VERMILION)
+        if ridge and ridge.exists and few:
+            frame.label_point(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"{math.ceil(ridge.value):,}"), BLACK)
         for batch in made.configuration.batches if few else ():
             flag = " †" if batch > made.edge else ""
-            frame.near(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
-        frame.beside(f"beyond {i}", ("does not fit",), GREY, needed=False)
-        frame.beside(f"bound {i}", (AT_PEAK, "bound"), SERIES[i][0], needed=i == 0)
+            frame.label_point(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)
+        frame.label_line(f"beyond {i}", ("does not fit",), GREY, needed=False)
+        frame.label_line(f"bound {i}", (AT_PEAK, "bound"), SERIES[i][0], needed=i == 0)
     for goal in _goals(curves):
-        frame.beside(f"target {goal}", (target_word("ITL", goal),), VERMILION)
+        frame.label_line(f"target {goal}", (target_word("ITL", goal),), VERMILION)
 
 
-def says(curves: list[Curve], single: bool) -> str:
-    """The takeaway of every line: how far memory and the target let the batch grow, and whether it gets to the ridge."""
+def says(curves: list[ThroughputCurve], single: bool) -> str:
+    """The takeaway of every curve: batch limits by memory and target, and the ridge."""
     if curves[0].of is UNDER_LOAD:
         return "Under load: " + ". ".join(("" if single else f"{made.configuration.label}: ") + _sentence(made) for made in curves) + "."
     contexts = [int(made.there.case.value("context")) for made in curves]
@@ -217,10 +212,10 @@ def says(curves: list[Curve], single: bool) -> str:
     return f"{f'At a context of {contexts[0]:,} tokens' if same else 'At the last step'}: {'. '.join(texts)}."
 
 
-def _sentence(made: Curve) -> str:
-    """One line in words."""
+def _sentence(made: ThroughputCurve) -> str:
+    """One curve in words."""
     texts, ridge, bounds = allowances(made.bounds, "request")[::-1], made.bounds.ridge, made.bounds
-    if ridge and ridge.real:
+    if ridge and ridge.exists:
         texts.append(f"the ridge lies at {requests(Fraction(math.ceil(ridge.value)))}")
     elif ridge:
         texts.append("no batch reaches the ridge" if ridge.value else "compute limits every batch")

@@ -6,23 +6,23 @@ from symroof.cases.bound_case import BoundCase
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, tint
 from symroof.drawing.frame import TICK_SIZE
-from symroof.drawing.letters import text_width, wrapped
-from symroof.drawing.scales import Scale, even
+from symroof.drawing.scales import Scale, round_values
+from symroof.drawing.text_metrics import text_width, wrapped
 from symroof.report.pictures.cases import compared, labels
-from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
+from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.report.view_case import memory_parts
 
 HEADLINE = "Memory needed and usable"
 COLOURS = {"weights": BLUE, "cache": tint(ORANGE, 0.9), "state": GREEN, "reserve": tint(GREY, 0.5)}
 ROW, BAR = 31.0, 15.0
 NAMES, ROOM = 150.0, 96.0
-"""Widths for the cases' labels to the left and for the totals behind the bars."""
+"""Widths of the labels on the left and of the totals on the right."""
 MOST = 12
 GIGABYTE = 1e9
 
 
 def picture(study: Study, subject: BoundCase) -> Picture:
-    """Every case of the study, as many as can be read.
+    """The cases of the study, up to ``MOST``.
 
     Raises:
         InputError: no case has a size and a capacity.
@@ -61,10 +61,10 @@ def _legend(canvas: Canvas, words: list[str]) -> None:
     left, y = NAMES, canvas.height - 45
     for word in words:
         canvas.area([(left, y), (left + 9, y), (left + 9, y + 7), (left, y + 7)], COLOURS[word])
-        box = canvas.words(word, left + 13, y, 8.5)
+        box = canvas.text(word, left + 13, y, 8.5)
         left = box[2] + 14
     canvas.line([(left + 4, y - 2), (left + 4, y + 9)], BLACK, 1.8)
-    canvas.words("usable", left + 10, y, 8.5)
+    canvas.text("usable", left + 10, y, 8.5)
 
 
 def _bar(canvas: Canvas, scale: Scale, case: BoundCase, label: str, parts: dict[str, str], middle: float) -> None:
@@ -78,24 +78,24 @@ def _bar(canvas: Canvas, scale: Scale, case: BoundCase, label: str, parts: dict[
     canvas.line([(usable, middle - 12), (usable, middle + 12)], BLACK, 1.8)
     lines = wrapped(label, 8.5, NAMES - 12)
     lines = [*lines[:1], wrapped(" ".join(lines[1:]), 8.5, NAMES - 18)[0] + ("…" if len(lines) > 2 else "")] if len(lines) > 1 else lines
-    canvas.words("\n".join(lines), NAMES - 6, middle - 3 + 5 * (len(lines) - 1), 8.5, align=1.0)
+    canvas.text("\n".join(lines), NAMES - 6, middle - 3 + 5 * (len(lines) - 1), 8.5, align=1.0)
     _totals(canvas, case, scale(start), usable, middle)
 
 
 def _totals(canvas: Canvas, case: BoundCase, end: float, usable: float, middle: float) -> None:
-    """The bytes needed behind the bar, the usable bytes behind its line; both behind the line where the bar leaves no room."""
+    """Label the needed bytes at the bar and the usable bytes at their line, or both at the line if there is no room."""
     total, most = (case.result(name).plain().partition(" (")[0] for name in ("memory_bytes", "usable_memory"))
     if case.does_not_fit:
-        canvas.words(f"{total} of {most}:\ndoes not fit", max(end, usable) + 6, middle + 2, 8.5, VERMILION, bold=True)
+        canvas.text(f"{total} of {most}:\ndoes not fit", max(end, usable) + 6, middle + 2, 8.5, VERMILION, bold=True)
     elif end + text_width(total, 8.5) + 12 < usable:
-        canvas.words(total, end + 6, middle - 3, 8.5)
-        canvas.words(most, usable + 6, middle - 3, 8.5, GREY)
+        canvas.text(total, end + 6, middle - 3, 8.5)
+        canvas.text(most, usable + 6, middle - 3, 8.5, GREY)
     else:
-        canvas.words(f"{total} of {most}", usable + 6, middle - 3, 8.5)
+        canvas.text(f"{total} of {most}", usable + 6, middle - 3, 8.5)
 
 
 def _box(canvas: Canvas, left: float, right: float, middle: float, colour: str, word: str, line: float) -> None:
-    """A part of a bar, named inside where there is room: no reader has to distinguish the colours."""
+    """A part of a bar, labelled inside if there is room, so that no reader has to distinguish colours."""
     if right - left < 0.3:
         return
     corners = [(left, middle - BAR / 2), (right, middle - BAR / 2), (right, middle + BAR / 2), (left, middle + BAR / 2)]
@@ -103,15 +103,15 @@ def _box(canvas: Canvas, left: float, right: float, middle: float, colour: str, 
     canvas.line([*corners, corners[0]], "#FFFFFF", 0.8)
     wide = text_width(word, TICK_SIZE) + 8
     if wide < right - left and not abs(line - (left + right) / 2) < wide / 2:
-        canvas.words(word, (left + right) / 2, middle - 3, TICK_SIZE, "#FFFFFF" if word in ("weights", "state") else BLACK, align=0.5)
+        canvas.text(word, (left + right) / 2, middle - 3, TICK_SIZE, "#FFFFFF" if word in ("weights", "state") else BLACK, align=0.5)
 
 
 def _axis(canvas: Canvas, scale: Scale) -> None:
     canvas.line([(scale.start, 32), (scale.end, 32)], GREY, 0.8)
-    for mark in even(0, scale.high, 6):
+    for mark in round_values(0, scale.high, 6):
         canvas.line([(scale(mark), 32), (scale(mark), 29)], GREY, 0.8)
-        canvas.words(f"{mark:,.4g}", scale(mark), 20, TICK_SIZE, GREY, align=0.5)
-    canvas.words("GB", (scale.start + scale.end) / 2, 7, 9, align=0.5)
+        canvas.text(f"{mark:,.4g}", scale(mark), 20, TICK_SIZE, GREY, align=0.5)
+    canvas.text("GB", (scale.start + scale.end) / 2, 7, 9, align=0.5)
 
 
 def _sentence(case: BoundCase, label: str) -> str:

@@ -1,4 +1,4 @@
-"""The Pareto picture: cost, or sustained throughput of a device, against ITL under load for every configuration over its batches, with the front."""
+"""Cost or throughput per device against ITL for every configuration and batch, with the Pareto front."""
 
 import math
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, DASHED, GREY, PALE, SERIES, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal
-from symroof.report.pictures.cases import Configuration, at_last_step, compared, configurations, known
-from symroof.report.pictures.curves import Limit, held, limit, moved, power_of_two
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, in_unit, requests, seconds, target_word
+from symroof.drawing.scales import log_ticks, next_power_of_two
+from symroof.report.pictures.cases import BatchSeries, batch_series, compared, known, shown_case
+from symroof.report.pictures.curves import AxisLimit, memory_limit, result_at, solve_limit
+from symroof.report.pictures.labels import counted, in_unit, requests, seconds, target_word
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.select.selection import pareto_front
 
 MOST, LARGEST = 64, 2.0**14
-"""Configurations that are compared, and the largest batch."""
+"""Maximum configurations, and the largest batch."""
 MOST_SERIES, MOST_NAMED = len(SERIES), 5
-"""Configurations that get a look of their own, and that are named where they run rather than by a number."""
+"""Maximum configurations with their own style, and with a name instead of a number."""
 
 
 @dataclass(frozen=True)
-class Measures:
-    """The compared figures: a latency, the cost and the throughput of a device, and the words for where they hold."""
+class ParetoMetrics:
+    """The compared metrics, and the texts that describe them."""
 
     itl: str
     cost: str
@@ -38,23 +38,23 @@ class Measures:
     of_rate: str
 
 
-UNDER_LOAD = Measures(
+UNDER_LOAD = ParetoMetrics(
     "sustained_itl", "cost_per_mtok", "sustained_throughput_per_device", "under load", "inter-token latency under load",
     "US dollars per million output tokens, prefills included", "sustained output tokens per second of one device",
 )  # fmt: skip
-ISOLATED = Measures(
+ISOLATED = ParetoMetrics(
     "itl", "decode_cost_per_mtok", "decode_throughput_per_device", "at the last step", "inter-token latency at the last step",
     "US dollars per million output tokens, decode only, at the last step", "output tokens per second of one device, at the last step",
 )  # fmt: skip
 
 
-def measures(study: Study) -> Measures:
-    """A server under load where every case is decided by that; else a batch that decodes alone."""
+def measures(study: Study) -> ParetoMetrics:
+    """Metrics under load if targets of every case apply to these; else of a decode-only batch."""
     return UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
 
 
 @dataclass(frozen=True)
-class Point:
+class ParetoPoint:
     """One configuration at one batch: ITL, and its cost or the throughput of one device."""
 
     place: int
@@ -64,13 +64,13 @@ class Point:
 
 
 def picture(study: Study, subject: BoundCase) -> Picture:
-    """Every configuration of the study over the batches that memory holds.
+    """Every configuration of the study over the batches that fit in memory.
 
     Raises:
         InputError: no configuration has an ITL and fits at any batch.
     """
     of = measures(study)
-    every = [configuration for configuration in configurations(study) if known(configuration.first, of.itl, of.rate, "peak_context")][:MOST]
+    every = [configuration for configuration in batch_series(study) if known(configuration.first, of.itl, of.rate, "peak_context")][:MOST]
     if not every:
         raise lacking("pareto", subject, of.itl, of.rate, "peak_context")
     by = of.cost if all(known(configuration.first, of.cost) for configuration in every) else of.rate
@@ -92,124 +92,127 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     _label(frame, every, points, [place for place in _order(every, best, subject) if place not in numbered], best, chosen, goal)
     for place in numbered:
         for point in [point for point in points if point.place == place][-1:]:
-            frame.near(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
+            frame.label_point(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
-        + (f" Everything stands {subject.range_position}." if subject.corners else ""),
+        + (f" Everything is evaluated {subject.range_position}." if subject.corners else ""),
         f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
-        f"Left out: {len(configurations(study)) - MOST} further configurations." if len(configurations(study)) > MOST else "",
+        f"Left out: {len(batch_series(study)) - MOST} further configurations." if len(batch_series(study)) > MOST else "",
     ]
     shows = f"{headline}, both logarithmic, for every configuration over its batches, with the Pareto front."
     return finished("pareto", headline, named, frame, shows, says(every, best, chosen, goal, of, by, gone), notes)
 
 
-def _points(place: int, configuration: Configuration, of: Measures, by: str) -> list[Point]:
-    """A configuration at powers of two up to the last batch that memory holds, at that one, and at the last that meets the target."""
-    there = _there(configuration, of)
-    memory, target = held(there, "batch"), limit(f"{of.itl} = itl_target", there, "batch")
+def _points(place: int, configuration: BatchSeries, of: ParetoMetrics, by: str) -> list[ParetoPoint]:
+    """A configuration at powers of two, its own batches, and the largest batches within memory and target."""
+    there = shown_case(configuration, of is UNDER_LOAD)
+    memory, target = memory_limit(there, "batch"), solve_limit(f"{of.itl} = itl_target", there, "batch")
     most = _most(memory, max(map(float, configuration.batches)))
     batches = {2**i for i in range(18) if 2**i <= most} | {int(batch) for batch in configuration.batches if batch <= most}
-    batches |= {most} if most and memory and memory.real else set()
-    batches |= {target.count} if target and target.real and 1 <= target.count <= most else set()
+    batches |= {most} if most and memory and memory.exists else set()
+    batches |= {target.count} if target and target.exists and 1 <= target.count <= most else set()
     cases = [(batch, there.case.changed({"batch": Fraction(batch)})) for batch in sorted(batches)]
-    return [Point(place, batch, Fraction(case.value(of.itl)), Fraction(case.value(by))) for batch, case in cases]
+    return [ParetoPoint(place, batch, Fraction(case.value(of.itl)), Fraction(case.value(by))) for batch, case in cases]
 
 
-def _there(configuration: Configuration, of: Measures) -> BoundCase:
-    """The case that is compared: whole responses of a server under load, or the last step."""
-    return configuration.first if of is UNDER_LOAD else at_last_step(configuration.first)
-
-
-def _most(memory: Limit | None, own: float) -> int:
-    reach = max(LARGEST, power_of_two(own))
+def _most(memory: AxisLimit | None, own: float) -> int:
+    reach = max(LARGEST, next_power_of_two(own))
     return int(reach) if memory is None or math.isinf(memory.value) else min(memory.count, int(reach)) if memory.value >= 1 else 0
 
 
-def _within(points: Sequence[Point], goal: Fraction | None, by_cost: bool) -> Point | None:
+def _within(points: Sequence[ParetoPoint], goal: Fraction | None, by_cost: bool) -> ParetoPoint | None:
     """The best point that meets the target."""
     meeting = [point for point in points if goal is not None and point.itl <= goal]
     return min(meeting, key=lambda point: point.worth if by_cost else -point.worth) if meeting else None
 
 
-def _frame(headline: str, named: str, points: Sequence[Point], goal: Fraction | None, of: Measures, by: str) -> Frame:
+def _frame(headline: str, named: str, points: Sequence[ParetoPoint], goal: Fraction | None, of: ParetoMetrics, by: str) -> Frame:
     across = [float(point.itl) for point in points] + ([float(goal)] if goal else [])
     up = [float(point.worth) for point in points]
     frame = framed(sheet(headline, named), (min(across) / 1.4, max(across) * 1.4), (min(up) / 1.6, max(up) * 1.6))
     name, form = (of.of_cost, in_unit("")) if by == of.cost else (of.of_rate, counted)
-    frame.axes(of.latency, name, decimal, decimal, seconds, form)
+    frame.axes(of.latency, name, log_ticks, log_ticks, seconds, form)
     return frame
 
 
-def _draw(frame: Frame, every: Sequence[Configuration], points: Sequence[Point], best: Sequence[Point], goal: Fraction | None) -> None:
+def _draw(frame: Frame, every: Sequence[BatchSeries], points: Sequence[ParetoPoint], best: Sequence[ParetoPoint], goal: Fraction | None) -> None:
     looks = _looks(every, best)
     if goal is not None:
-        frame.upright("target", float(goal), VERMILION, DASHED)
+        frame.vertical_line("target", float(goal), VERMILION, DASHED)
     for place in range(len(every)):
         own = [(float(point.itl), float(point.worth)) for point in points if point.place == place]
         colour, dash, shape = looks.get(place, (PALE, (), "circle"))
         frame.curve(f"case {place}", own, colour, 1.1, dash)
         for x, y in own:
-            frame.sign(x, y, shape, colour, 2.6, WHITE)
+            frame.marker(x, y, shape, colour, 2.6, WHITE)
     frame.curve("front", [(float(point.itl), float(point.worth)) for point in best], BLACK, 1.8)
     for point in best:
         colour, _, shape = looks.get(point.place, (GREY, (), "circle"))
-        frame.sign(float(point.itl), float(point.worth), shape, colour, 4.0)
+        frame.marker(float(point.itl), float(point.worth), shape, colour, 4.0)
 
 
-def _looks(every: Sequence[Configuration], best: Sequence[Point]) -> dict[int, tuple[str, tuple[float, ...], str]]:
-    """A look for every configuration, in their order as other pictures have it; of more than there are looks those of the front come first."""
+def _looks(every: Sequence[BatchSeries], best: Sequence[ParetoPoint]) -> dict[int, tuple[str, tuple[float, ...], str]]:
+    """The style of each configuration; if there are too many, those on the front come first."""
     first = (point.place for point in best) if len(every) > MOST_SERIES else ()
     order = list(dict.fromkeys([*first, *range(len(every))]))
     return dict(zip(order[:MOST_SERIES], SERIES, strict=False))
 
 
-def behind(every: Sequence[Configuration], best: Sequence[Point]) -> list[int]:
-    """The configurations that have no part in the front."""
+def behind(every: Sequence[BatchSeries], best: Sequence[ParetoPoint]) -> list[int]:
+    """The configurations that are not on the front."""
     return [place for place in range(len(every)) if all(point.place != place for point in best)]
 
 
-def _order(every: Sequence[Configuration], best: Sequence[Point], subject: BoundCase) -> list[int]:
-    """The configurations as they are labelled, each once: the subject's while there is most room, then those of the front."""
+def _order(every: Sequence[BatchSeries], best: Sequence[ParetoPoint], subject: BoundCase) -> list[int]:
+    """The order of labelling: the subject first, then the front."""
     own = [place for place, configuration in enumerate(every) if subject in configuration.cases]
     return list(dict.fromkeys([*own, *(point.place for point in best), *behind(every, best)]))
 
 
 def _label(
     frame: Frame,
-    every: Sequence[Configuration],
-    points: Sequence[Point],
+    every: Sequence[BatchSeries],
+    points: Sequence[ParetoPoint],
     order: Sequence[int],
-    best: Sequence[Point],
-    chosen: Point | None,
+    best: Sequence[ParetoPoint],
+    chosen: ParetoPoint | None,
     goal: Fraction | None,
 ) -> None:
-    """The best point, each configuration along its own line, and where the target lies."""
+    """Label the best point, the configurations and the target."""
     looks, shown = _looks(every, best), {point.place for point in points}
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"
-        frame.near(float(chosen.itl), float(chosen.worth), (words, words.replace(": ", ":\n")), VERMILION, bold=True)
+        frame.label_point(float(chosen.itl), float(chosen.worth), (words, words.replace(": ", ":\n")), VERMILION, bold=True)
     for place in order:
         name, colour = every[place].label, looks.get(place, (GREY, (), ""))[0]
         if place in shown:
-            frame.beside(f"case {place}", (name, name.replace(", ", ",\n")), colour, bold=place == order[0] or any(point.place == place for point in best))
+            frame.label_line(f"case {place}", (name, name.replace(", ", ",\n")), colour, bold=place == order[0] or any(point.place == place for point in best))
     for _, run in groupby(best, key=lambda point: point.place) if len(every) < 5 else ():
         members = list(run)
         for point in dict.fromkeys((members[0], members[-1])):
             if point != chosen:
-                frame.near(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
+                frame.label_point(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
     if goal is not None:
-        frame.beside("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
+        frame.label_line("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
 
 
-def says(every: Sequence[Configuration], best: Sequence[Point], chosen: Point | None, goal: Fraction | None, of: Measures, by: str, gone: Sequence[str]) -> str:
+def says(
+    every: Sequence[BatchSeries],
+    best: Sequence[ParetoPoint],
+    chosen: ParetoPoint | None,
+    goal: Fraction | None,
+    of: ParetoMetrics,
+    by: str,
+    gone: Sequence[str],
+) -> str:
     """The takeaway: the configurations on the front, and the best one within the target."""
     on_front = list(dict.fromkeys(every[point.place].label for point in best))
     texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
-        there, batch = _there(every[chosen.place], of), Fraction(chosen.batch)
-        latency, worth = (moved(there, name, "batch", batch).plain() for name in (of.itl, by))
+        there, batch = shown_case(every[chosen.place], of is UNDER_LOAD), Fraction(chosen.batch)
+        latency, worth = (result_at(there, name, "batch", batch).plain() for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         worth += " per million tokens" if by == of.cost else " per device"
         texts.append(f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}")

@@ -1,4 +1,4 @@
-"""The kinds of pictures by name, so that help and a misspelled name load none of them."""
+"""The kinds of pictures by name; a kind's module is only imported when drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symroof.errors import InputError, Problem, nearest
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.cases.bound_case import BoundCase
-    from symroof.report.pictures.sheet import Picture
+    from symroof.report.pictures.picture import Picture
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
@@ -32,10 +32,10 @@ COMPARING = {WATERFALL: "each step from one case's number to another's, with a s
 
 
 def checked(kind: str) -> str:
-    """A kind that there is.
+    """The canonical name of a kind.
 
     Raises:
-        InputError: there is none of that name; the nearest is named.
+        InputError: an unknown kind, with the nearest known one.
 
     >>> checked("Latency_Throughput")
     'latency-throughput'
@@ -48,10 +48,10 @@ def checked(kind: str) -> str:
 
 
 def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Picture:
-    """A study as a picture of a kind; one that shows a single case shows the subject, by default the first.
+    """Draw a study as a kind of picture; kinds for a single case show the subject, by default the first case.
 
     Raises:
-        InputError: no such kind; the study lacks what the kind needs, which is named.
+        InputError: an unknown kind, or a missing input.
     """
     name = checked(kind)
     if name in COMPARING:
@@ -62,12 +62,12 @@ def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Pictur
 
 
 def of_review(study: Study, subject: BoundCase, unused: Collection[str] = ()) -> list[Picture]:
-    """Every picture that is used and that a review has data for; the front only where there is something to compare."""
-    from symroof.report.pictures.cases import configurations
+    """The pictures of a review that are used and have data; a Pareto front only with several configurations."""
+    from symroof.report.pictures.cases import batch_series
 
     pictures = []
     for kind in KINDS:
-        if kind in unused or (kind == "pareto" and len(configurations(study)) < 2):
+        if kind in unused or (kind == "pareto" and len(batch_series(study)) < 2):
             continue
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))

@@ -1,24 +1,24 @@
-"""Poles of a curve: places where it goes to infinity and comes back from the other side, between two points that it is drawn through."""
+"""Poles of a curve between the points through which it is drawn."""
 
 import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from symroof.formula.evaluate import NoValue
+from symroof.report.pictures.curves import value_at
 from symroof.solver.bracket import bisect
 from symroof.theory.case import Case
 
 HALVINGS = 44
-"""Halvings of the distance of two points; a root is then met to the digits of a float."""
+"""Bisection steps, enough for the precision of a float."""
 BEYOND_DOUBT = 1e6
-"""How many times the largest value of its points a quantity is, close to a pole that it leaves with the same sign."""
+"""Growth over the largest neighbouring value that indicates a pole without sign change."""
 CLOSER = 12
-"""Points on either side of a pole, each half as far from it as the one before."""
+"""Points on either side of a pole, each at half the previous distance."""
 
 
 def poles(case: Case, quantity: str, by: str, points: Sequence[Fraction], values: Sequence[float]) -> list[Fraction]:
-    """The places between points where a quantity goes to infinity: with another sign beyond, or where it is largest with the same.
+    """The poles of a quantity between points, with or without a sign change.
 
     >>> from symroof.analysis.study import Study
     >>> from symroof.formula.parse import parse
@@ -35,7 +35,7 @@ def poles(case: Case, quantity: str, by: str, points: Sequence[Fraction], values
 
 
 def _pole(case: Case, quantity: str, by: str, low: Fraction, at_low: float, high: Fraction, at_high: float) -> Fraction | None:
-    """The pole between two points where the signs differ; None where the quantity passes zero there, or jumps."""
+    """The pole between two points of different sign; None for a root or a jump."""
     values = {low: at_low, high: at_high}
 
     def beyond(point: Fraction) -> bool | None:
@@ -48,7 +48,7 @@ def _pole(case: Case, quantity: str, by: str, low: Fraction, at_low: float, high
 
 
 def _peak(case: Case, quantity: str, by: str, low: Fraction, top: tuple[Fraction, float], high: Fraction) -> Fraction | None:
-    """The pole around the largest of three values of one sign; None where there is a largest value."""
+    """The pole around the largest of three values of one sign; None for a finite maximum."""
     for _ in range(HALVINGS):
         left, right = (Fraction(float(low + (high - low) * share)) for share in (Fraction(1, 3), Fraction(2, 3)))
         at_left, at_right = (abs(value_at(case, quantity, by, point)) for point in (left, right))
@@ -59,19 +59,11 @@ def _peak(case: Case, quantity: str, by: str, low: Fraction, top: tuple[Fraction
     return middle if abs(value_at(case, quantity, by, middle)) > BEYOND_DOUBT * abs(top[1]) else None
 
 
-def beside(low: Fraction, place: Fraction, high: Fraction) -> list[Fraction]:
-    """Points ever closer to a pole between its two neighbours, in order.
+def points_near(low: Fraction, place: Fraction, high: Fraction) -> list[Fraction]:
+    """Points that approach a pole from both sides, in order.
 
-    >>> [float(point) for point in beside(Fraction(0), Fraction(1), Fraction(2))][11:13]
+    >>> [float(point) for point in points_near(Fraction(0), Fraction(1), Fraction(2))][11:13]
     [0.999755859375, 1.000244140625]
     """
     parts = [Fraction(1, 2**i) for i in range(1, CLOSER + 1)]
     return [*(place - (place - low) * part for part in parts), *(place + (high - place) * part for part in reversed(parts))]
-
-
-def value_at(case: Case, quantity: str, by: str, point: Fraction) -> float:
-    """A quantity at a value of an input; not a number where it has none."""
-    try:
-        return float(case.changed({by: point}).value(quantity))
-    except (NoValue, OverflowError):
-        return math.nan

@@ -10,15 +10,15 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLACK, BLUE, DASHED, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, tint
 from symroof.drawing.frame import Frame
-from symroof.drawing.places import Area
-from symroof.drawing.scales import powers_of_two
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, requests, target_word
-from symroof.report.regime_map import Line, Regimes, regimes
+from symroof.drawing.label_placement import Area
+from symroof.drawing.scales import power_of_two_ticks
+from symroof.report.pictures.labels import counted, requests, target_word
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
+from symroof.report.regime_map import RegimeLine, Regimes, regimes
 
 HEADLINE = "What limits a decode step, over batch and context"
 EDGE = 0.75
-"""The map begins a little before its first batch, so that a case of one request stands clear of the axis."""
+"""The batch axis starts at this factor of its first batch, so that a batch of 1 is not on the axis."""
 STYLES = {"ridge": (GREEN, (), 1.8), "memory": (BLACK, (), 1.6), "target": (BLUE, DASHED, 1.6)}
 
 
@@ -41,23 +41,23 @@ def picture(study: Study, subject: BoundCase) -> Picture:
 
 
 def drawn(map_: Regimes, subject: BoundCase) -> Frame:
-    """Regions, lines, the case, then words where there is room for them."""
+    """Draw regions, lines and the case, then labels."""
     frame = framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (map_.batches[0] * EDGE, map_.batches[1]), map_.contexts)
     _regions(frame, map_)
-    frame.axes("batch (requests)", "context of every request (tokens)", powers_of_two, powers_of_two, counted, counted)
+    frame.axes("batch (requests)", "context of every request (tokens)", power_of_two_ticks, power_of_two_ticks, counted, counted)
     for name, line in map_.lines.items():
         colour, dash, width = STYLES[name]
         frame.curve(name, drawn_points(line, map_), colour, width, dash)
     batch, (first, last) = float(map_.batch), map_.climb
     frame.curve("case", [(batch, float(first)), (batch, float(last) * 1.0001)], VERMILION, 2.6)
-    frame.sign(batch, float(last), "diamond", VERMILION, 5.0)
+    frame.marker(batch, float(last), "diamond", VERMILION, 5.0)
     _label(frame, map_, subject)
     return frame
 
 
 def _regions(frame: Frame, map_: Regimes) -> None:
     left, bottom, right, top = frame.box
-    frame.span(frame.x.low, frame.x.high, SKY, 0.16)
+    frame.shade(frame.x.low, frame.x.high, SKY, 0.16)
     if map_.beyond is not None and map_.beyond < map_.contexts[1]:
         height = max(frame.y(float(map_.beyond)), bottom)
         frame.canvas.area([(left, height), (right, height), (right, top), (left, top)], tint(BLUE, 0.16))
@@ -75,8 +75,8 @@ def _regions(frame: Frame, map_: Regimes) -> None:
         frame.curve("beyond", [(float(batch), float(map_.beyond)) for batch in (frame.x.low, frame.x.high)], GREEN, 1.0, DOTTED)
 
 
-def drawn_points(line: Line, map_: Regimes) -> list[tuple[float, float]]:
-    """A line as coordinates; where it has no batch it is drawn to the edge it lies beyond."""
+def drawn_points(line: RegimeLine, map_: Regimes) -> list[tuple[float, float]]:
+    """A line as coordinates; batches beyond the map are clipped."""
     low, high = map_.batches
     return [(min(max(float(batch), low / 4), high * 4), float(context)) for context, batch in line if math.isfinite(batch) or batch == 0]
 
@@ -85,10 +85,10 @@ def drawn_points(line: Line, map_: Regimes) -> list[tuple[float, float]]:
 
 
 def _label(frame: Frame, map_: Regimes, subject: BoundCase) -> None:
-    """The case first, then the regions, which are bound to their areas, then the lines, which have all their length."""
+    """Label the case first, then regions, then lines, which have the most space."""
     areas = region_areas(frame, map_)
     fitting = before(frame, map_, "memory")
-    frame.near(float(map_.batch), float(map_.climb[1]), ("this case",), VERMILION, bold=True)
+    frame.label_point(float(map_.batch), float(map_.climb[1]), ("this case",), VERMILION, bold=True)
     for name, texts, colour in (
         ("compute", ("compute-bound", "compute-\nbound"), OCHRE),
         ("too large", ("does not fit", "does\nnot fit"), GREY),
@@ -96,19 +96,19 @@ def _label(frame: Frame, map_: Regimes, subject: BoundCase) -> None:
         ("memory-bound", ("memory-bound",), BLUE),
     ):
         area = areas[name]
-        placed = name != "too large" and frame.within(lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False)  # type: ignore[misc]
-        placed or frame.within(area, texts, colour, needed=False)
-    frame.beside("ridge", ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"), GREEN)
-    frame.beside("memory", ("memory full",), BLACK)
+        placed = name != "too large" and frame.label_region(lambda y, area=area: _both(area(y), fitting(y)), texts, colour, needed=False)  # type: ignore[misc]
+        placed or frame.label_region(area, texts, colour, needed=False)
+    frame.label_line("ridge", ("ridge: compute time = memory time", "ridge: compute time\n= memory time", "ridge"), GREEN)
+    frame.label_line("memory", ("memory full",), BLACK)
     target = subject.targets.get("itl")
     if target is not None and "target" in map_.lines:
-        frame.beside("target", (target_word("ITL", target),), BLUE)
+        frame.label_line("target", (target_word("ITL", target),), BLUE)
         if all(batch < 1 for _, batch in map_.lines["target"]):
-            frame.within(lambda _: (frame.box[0], frame.box[2]), (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",), BLUE)
+            frame.label_region(lambda _: (frame.box[0], frame.box[2]), (f"ITL above {target_word('', target).removeprefix(' target ')} everywhere",), BLUE)
 
 
 def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
-    """The regions by name: for a height of the page, from where to where each reaches."""
+    """The regions by name."""
     left, _, right, _ = frame.box
     ridge, never = before(frame, map_, "ridge"), math.inf if map_.beyond is None else frame.y(float(map_.beyond))
 
@@ -125,7 +125,7 @@ def region_areas(frame: Frame, map_: Regimes) -> dict[str, Area]:
 
 
 def before(frame: Frame, map_: Regimes, name: str) -> Area:
-    """From the left edge to a line, at a height of the page; the whole width where there is no such line."""
+    """The area left of a line, or the whole width without such a line."""
     left, _, right, _ = frame.box
     line = [(frame.y(float(context)), _page(frame, batch)) for context, batch in map_.lines.get(name, ())]
 
@@ -149,7 +149,7 @@ def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]
 
 
 def says(map_: Regimes, subject: BoundCase) -> str:
-    """The map for somebody who does not see it."""
+    """The takeaway of the map."""
     context = map_.climb[1]
     texts = [f"This case: {requests(map_.batch)} at a context of {_tokens(context)}"]
     ridge, memory, target = (map_.at(name, context) for name in ("ridge", "memory", "target"))

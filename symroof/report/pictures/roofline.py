@@ -11,10 +11,10 @@ from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.colours import BLACK, BLUE, DOTTED, GREEN, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
-from symroof.drawing.scales import decimal
+from symroof.drawing.scales import log_ticks
 from symroof.report.pictures.cases import known
-from symroof.report.pictures.sheet import Picture, finished, framed, lacking, sheet
-from symroof.report.pictures.words import counted, in_unit
+from symroof.report.pictures.labels import counted, in_unit
+from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 from symroof.report.view_operators import phase
 from symroof.theory.steps import STEPS
 from symroof.units import format_quantity
@@ -23,7 +23,7 @@ HEADLINE = "Roofline of one device"
 LOOKS = {"prefill": (BLUE, "up"), "decode": (VERMILION, "circle")}
 OTHER = (GREEN, "square")
 TOGETHER = 1.5
-"""Operators whose intensities lie within this factor share a label."""
+"""Operators whose intensities differ by less than this factor share a label."""
 
 
 @dataclass(frozen=True)
@@ -82,39 +82,39 @@ def _frame(subject: BoundCase, spots: list[Spot]) -> Frame:
 def _roof(frame: Frame, subject: BoundCase) -> None:
     peak, bandwidth, mfu, mbu = (float(subject.case.value(name)) for name in ("peak_flops", "mem_bandwidth", "mfu", "mbu"))
     ridge = float(subject.case.value("effective_ridge"))
-    frame.span(frame.x.low, ridge, SKY, 0.16)
-    frame.span(ridge, frame.x.high, ORANGE, 0.2)
-    frame.axes("arithmetic intensity (FLOP/byte)", "FLOP/s of one device", decimal, decimal, counted, in_unit("FLOP/s"))
+    frame.shade(frame.x.low, ridge, SKY, 0.16)
+    frame.shade(ridge, frame.x.high, ORANGE, 0.2)
+    frame.axes("arithmetic intensity (FLOP/byte)", "FLOP/s of one device", log_ticks, log_ticks, counted, in_unit("FLOP/s"))
     for name, top, slope, colour, dash, width in (("peak", peak, bandwidth, GREY, DOTTED, 1.2), ("reachable", peak * mfu, bandwidth * mbu, BLACK, (), 1.8)):
         frame.curve(name, [(frame.x.low, frame.x.low * slope), (top / slope, top), (frame.x.high, top)], colour, width, dash)
-    frame.upright("ridge", ridge, GREEN, (5, 3), 1.2)
+    frame.vertical_line("ridge", ridge, GREEN, (5, 3), 1.2)
 
 
 def _signs(frame: Frame, step: Spot, spots: list[Spot]) -> None:
     colour, shape = LOOKS.get(step.name, OTHER)
     for spot in spots:
-        frame.sign(spot.intensity, spot.rate, shape, colour, 3.0, WHITE)
-    frame.sign(step.intensity, step.rate, shape, colour, 6.0)
+        frame.marker(spot.intensity, spot.rate, shape, colour, 3.0, WHITE)
+    frame.marker(step.intensity, step.rate, shape, colour, 6.0)
 
 
 def _label(frame: Frame, subject: BoundCase, steps: list[Spot], operators: list[list[Spot]]) -> None:
     for step in steps:
         words = f"{step.name}: {format_quantity(Fraction(step.intensity).limit_denominator(10**6), 'FLOP/byte')}"
-        frame.near(step.intensity, step.rate, (words, words.replace(": ", ":\n")), LOOKS.get(step.name, OTHER)[0], bold=True)
+        frame.label_point(step.intensity, step.rate, (words, words.replace(": ", ":\n")), LOOKS.get(step.name, OTHER)[0], bold=True)
     ridge = subject.result("effective_ridge")
-    frame.beside("ridge", (f"effective ridge\n{ridge.plain()}", f"effective ridge\n{ridge.plain().partition(' (')[0]}"), GREEN)
+    frame.label_line("ridge", (f"effective ridge\n{ridge.plain()}", f"effective ridge\n{ridge.plain().partition(' (')[0]}"), GREEN)
     for step, spots in zip(steps, operators, strict=True):
         for names, spot in _groups(spots):
-            frame.near(spot.intensity, spot.rate, (names, _two_lines(names)), LOOKS.get(step.name, OTHER)[0])
+            frame.label_point(spot.intensity, spot.rate, (names, _two_lines(names)), LOOKS.get(step.name, OTHER)[0])
     peak, bandwidth = (subject.result(name).plain() for name in ("peak_flops", "mem_bandwidth"))
-    frame.beside("peak", (f"data sheet: {peak}, {bandwidth}", f"data sheet:\n{peak}, {bandwidth}", "data sheet"), GREY)
+    frame.label_line("peak", (f"data sheet: {peak}, {bandwidth}", f"data sheet:\n{peak}, {bandwidth}", "data sheet"), GREY)
     edge = float(subject.case.value("effective_ridge"))
-    frame.between(frame.x.low, edge, ("memory-bound",), BLUE)
-    frame.between(edge, frame.x.high, ("compute-bound", "compute-\nbound"), OCHRE)
+    frame.label_range(frame.x.low, edge, ("memory-bound",), BLUE)
+    frame.label_range(edge, frame.x.high, ("compute-bound", "compute-\nbound"), OCHRE)
 
 
 def _groups(spots: list[Spot]) -> list[tuple[str, Spot]]:
-    """Operators that fall together under one label: their names, and the middle one."""
+    """Groups of operators with one label: their names, and the middle operator."""
     starts: list[float] = []
     for spot in spots:
         starts.append(starts[-1] if starts and spot.intensity < starts[-1] * TOGETHER else spot.intensity)
@@ -132,7 +132,7 @@ def _two_lines(names: str) -> str:
 
 
 def says(subject: BoundCase, steps: list[Spot]) -> str:
-    """The takeaway: the ridge, and on which side of it each phase lies."""
+    """The takeaway: the ridge, and the bound of each step."""
     ridge = subject.result("effective_ridge").plain()
     bounds = {step.name: bound.plain() for step in steps if (bound := subject.get(f"{step.name}_bound"))}
     limits = {step: f", limited by {bound}" for step, bound in bounds.items()}

@@ -1,4 +1,4 @@
-"""Sensitivity of TTFT, ITL, of a server under load where its length of responses is known, and cost: elasticities as bars that rise to the right and fall to the left, the strongest first."""
+"""Elasticities of TTFT, ITL and cost as bars, the strongest input first."""
 
 from collections.abc import Collection
 
@@ -9,9 +9,9 @@ from symroof.analysis.verdict import under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
-from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, lacking, noted, sheet
+from symroof.drawing.text_metrics import shortened
+from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, lacking, noted, sheet
 from symroof.theory.symbols import base_name
 
 HEADLINE = "Sensitivity of latencies and cost"
@@ -20,7 +20,7 @@ UNDER_LOAD = {"loaded_ttft": "TTFT under load", "sustained_itl": "ITL under load
 ISOLATED = {"ttft": "time to first token", "itl": "inter-token latency"} | COST
 ROW, BAR, NAMES, GAP = 19.0, 11.0, 132.0, 12.0
 MOST = 16
-"""Inputs that are drawn; the weaker ones are listed in a note."""
+"""Maximum inputs; weaker ones are listed in a note."""
 SMALL = 7.5
 
 
@@ -42,7 +42,7 @@ def picture(study: Study, subject: BoundCase) -> Picture:
         foot = canvas.height - 71 - ROW * i
         if i % 2:
             canvas.area([(4, foot - 5.5), (WIDTH - 8, foot - 5.5), (WIDTH - 8, foot - 5.5 + ROW), (4, foot - 5.5 + ROW)], tint(GREY, 0.07))
-        canvas.words(shortened(name, 8.5, NAMES - 14), NAMES - 8, foot, 8.5, align=1.0)
+        canvas.text(shortened(name, 8.5, NAMES - 14), NAMES - 8, foot, 8.5, align=1.0)
     canvas.axes = ("input", "elasticity")
     canvas.drawn += [(metric, name, float(spans[metric][0])) for metric in metrics for name, spans in shown.items() if metric in spans]
     for column, metric in enumerate(metrics):
@@ -60,12 +60,12 @@ def picture(study: Study, subject: BoundCase) -> Picture:
 
 
 def metrics_of(subject: BoundCase) -> dict[str, str]:
-    """The metrics that a case is decided by, with their names."""
+    """The metrics that targets apply to, with their names."""
     return UNDER_LOAD if under_load(subject.case) else ISOLATED
 
 
 def elasticities(subject: BoundCase) -> dict[str, dict[str, ElasticityRange]]:
-    """Input -> metric -> elasticity with its ends over the ranges, for every input that can be chosen and matters; the strongest first."""
+    """Input -> metric -> elasticity with its range, for every adjustable input that matters; the strongest first."""
     metrics = [metric for metric in metrics_of(subject) if subject.get(metric) is not None]
     free, inputs = _free(subject, metrics), dict[str, dict[str, ElasticityRange]]()
     for metric in metrics:
@@ -76,13 +76,13 @@ def elasticities(subject: BoundCase) -> dict[str, dict[str, ElasticityRange]]:
 
 
 def _free(subject: BoundCase, metrics: Collection[str]) -> list[str]:
-    """The inputs of some metrics that can be chosen: the same for each, whose slopes are then worked out together."""
+    """The adjustable inputs of some metrics; one list for all, so that slopes are computed together."""
     names = dict.fromkeys(name for metric in metrics for name in subject.case.used(metric))
     return [name for name in names if base_name(name) not in FIXED and name not in metrics]
 
 
 def in_steps(subject: BoundCase, metrics: Collection[str]) -> list[str]:
-    """The inputs that can be chosen and move a metric in steps, as the pieces that a prompt is read in."""
+    """The adjustable inputs that change a metric in steps, such as the prefill chunk."""
     free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.used(metric)}
     known = {metric: elasticities_over_ranges(subject, metric, free) for metric in metrics}
     return [name for name in free if name not in known[last[name]]]
@@ -91,7 +91,7 @@ def in_steps(subject: BoundCase, metrics: Collection[str]) -> list[str]:
 def _panel(canvas: Canvas, name: str, spans: list[ElasticityRange | None], scale: Scale) -> None:
     """The bars of one metric around their zero."""
     top, middle = canvas.height - 60, scale(0)
-    canvas.words(name, middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
+    canvas.text(name, middle, top + 10, 8.5, BLACK, bold=True, align=0.5)
     canvas.line([(middle, top + 5), (middle, top - ROW * len(spans) + 2)], GREY, 0.8)
     for i, span in enumerate(spans):
         foot = canvas.height - 71 - ROW * i
@@ -111,11 +111,11 @@ def _panel(canvas: Canvas, name: str, spans: list[ElasticityRange | None], scale
             canvas.line([(scale(high), centre - 2.5), (scale(high), centre + 2.5)], BLACK, 0.9)
         right = value > 0
         edge = max(end, scale(high)) + 3 if right else min(end, scale(low)) - 3
-        canvas.words(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
+        canvas.text(f"{value:+.2f}".replace("+0.00", "0").replace("-0.00", "0"), edge, foot + 0.3, SMALL, BLACK, align=0.0 if right else 1.0)
 
 
 def says(subject: BoundCase, inputs: dict[str, dict[str, ElasticityRange]], metrics: dict[str, str]) -> str:
-    """The takeaway: for each metric the strongest inputs, and which way they move it."""
+    """The takeaway: the strongest inputs of each metric, and their direction."""
     sentences = []
     for metric, word in metrics.items():
         spans = sorted(((name, by[metric][0]) for name, by in inputs.items() if metric in by), key=lambda pair: -abs(pair[1]))[:3]

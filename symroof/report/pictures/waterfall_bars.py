@@ -1,4 +1,4 @@
-"""A waterfall: a bar for both values, and between them a bar for each step from where the one before it ended."""
+"""A waterfall chart: a bar for each of two values, and one for each step between them."""
 
 from fractions import Fraction
 
@@ -6,19 +6,19 @@ from symroof.analysis.waterfall import Waterfall, WaterfallStep, factor_text, fr
 from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.drawing.canvas import Canvas
 from symroof.drawing.colours import BLACK, BLUE, GREY, VERMILION, tint
-from symroof.drawing.letters import shortened
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.sheet import RIGHT, WIDTH, Picture, noted, sheet
+from symroof.drawing.text_metrics import shortened
+from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, noted, sheet
 from symroof.units import format_quantity
 
 ROW, BAR, NAMES, VALUES = 19.0, 11.0, 230.0, 96.0
 MOST = 14
-"""Steps that are drawn, the largest; the others are one bar."""
+"""Maximum steps; smaller ones share a bar."""
 SIZE = 8.0
 
 
 def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
-    """The way from one value to another, drawn from the top down."""
+    """Draw a waterfall from the top down."""
     steps, others = _largest(way.steps)
     headline = f"Why {way.symbol.name} differs"
     flagged = DOES_NOT_FIT in (*way.start.flags, *way.end.flags)
@@ -41,7 +41,7 @@ def waterfall_picture(way: Waterfall, start: str, end: str) -> Picture:
 
 
 def says(way: Waterfall) -> str:
-    """Both values and the steps that move most."""
+    """The takeaway: both values and the largest steps."""
     unit = way.symbol.unit
     most = sorted(way.steps, key=lambda step: -abs(step.effect))[:3]
     moved = "; ".join(f"{step.label}: {signed_text(step.effect, unit)}" for step in most)
@@ -81,6 +81,6 @@ class _Rows:
         self.reached = self.scale(float(after))
 
     def _words(self, name: str, number: str, bold: bool = False) -> None:
-        self.canvas.words(shortened(name, SIZE, NAMES - (46 if bold else 16)), NAMES - 8, self.foot, SIZE, BLACK, bold=bold, align=1.0)
-        self.canvas.words(number, WIDTH - RIGHT - VALUES + 8, self.foot, SIZE, BLACK, bold=bold)
+        self.canvas.text(shortened(name, SIZE, NAMES - (46 if bold else 16)), NAMES - 8, self.foot, SIZE, BLACK, bold=bold, align=1.0)
+        self.canvas.text(number, WIDTH - RIGHT - VALUES + 8, self.foot, SIZE, BLACK, bold=bold)
         self.foot -= ROW

@@ -122,8 +122,8 @@ OF_REVIEWS = {
             f"{PICTURES}/two_times.py",
             '"""TTFT and ITL as two bars."""\n\n'
             "from symroof.analysis.case_titles import case_title\n"
-            "from symroof.report.pictures.sheet import Picture\n"
-            "from symroof.report.pictures.sheet import sheet\n\n\n"
+            "from symroof.report.pictures.picture import Picture\n"
+            "from symroof.report.pictures.picture import sheet\n\n\n"
             "def picture(study, subject):\n"
             '    canvas = sheet("Two times", case_title(subject))\n'
             '    times = [subject.get(name) for name in ("ttft", "itl")]\n'
@@ -132,7 +132,7 @@ OF_REVIEWS = {
             '    return Picture("two-times", "Two times", "Two bars.", f"TTFT is {times[0].text()}, ITL {times[1].text()}.", canvas)\n',
         ),
         Insert(f"{PICTURES}/picture_kinds.py", '    "two-times": "TTFT beside ITL",\n', '    "ttft": "TTFT against'),
-        Insert("symroof/report/view.py", '"two_times", ', '"pareto", "tornado", "waterfall")'),
+        Insert("symroof/report/review_schema.py", '"two_times", ', '"pareto", "tornado", "waterfall")'),
         Insert(REVIEW, '<% if figures.two_times %><< f.figure(figures.two_times, "Two times. " ~ figures.two_times.says) >><% endif %>\n', "<% if figures.regimes %>"),
     ],
     "An output format": [

@@ -1,11 +1,27 @@
-"""The data of a review as a JSON Schema: what templates, the shipped one and your own, have to write with.
+"""The parts of a review, and the JSON Schema of its data for built-in and custom templates.
 
-Texts come with their numbers rounded and their units; a table is its rows of cells. What a case lacks is null.
+Texts contain rounded numbers with units; a table is a list of rows. Unknown values are null.
 """
 
 from typing import Any
 
-from symroof.report.view import FIGURES
+BRIEF = ("verdict", "alternatives", "memory", "time", "flips", "thresholds", "claims", "against")
+"""The parts of a review before its appendix."""
+PARTS = (*BRIEF, "derivations", "serving", "all-thresholds", "all-flips", "sensitivities", "approximations", "ledger", "sources")
+"""Every part, in order."""
+FIGURES_OF = {
+    "verdict": ("memory", "latency-throughput"), "alternatives": ("pareto",), "memory": ("memory",), "all-thresholds": ("regimes",),
+    "derivations": ("roofline", "ttft", "itl", "latency-throughput", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
+}  # fmt: skip
+"""The pictures of each part."""
+SHOWN_IN = {
+    "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations", "all-flips"), "lacking": ("all-flips",),
+    "ledger": ("ledger",), "memory": ("memory",), "ttft": (), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
+    "thresholds": ("thresholds", "all-thresholds"), "claims": ("claims",), "elasticities": ("sensitivities",), "approximations": ("approximations",),
+}  # fmt: skip
+"""The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
+FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
+"""Names of the figures in templates; a figure that is not drawn is None."""
 
 TEXT, TRUTH, COUNT, NUMBER, TEXTS, ROWS = "text", "truth", "count", "number", "texts", "rows"
 TYPES: dict[str, dict[str, Any]] = {
@@ -19,7 +35,7 @@ TYPES: dict[str, dict[str, Any]] = {
     "objects": {"type": ["array", "null"], "items": {"type": "object"}},
 }
 Field = tuple[str, str]
-"""A type, and its parts."""
+"""A type and a description."""
 
 WRITING = """A template is Jinja that writes a value as << title >>, a statement as <% if flips %> … <% endif %> and a comment as <# … #>. \
 Values are escaped for the format that is written. <% import "formats/" ~ format_name ~ ".j2" as f with context %> brings the parts of a document: \
@@ -42,7 +58,7 @@ FIELDS: dict[str, Field] = {
     "ttft": ("object", "time to first token of one request alone, with its bound and intensity"),
     "itl": ("object", "a decode step of one request alone: first, mean and last, with its bound and intensity"),
     "operators": ("objects", "for each step the operators, the slowest first: share, time, bound, intensity, work, traffic"),
-    "serving": ("objects", "serving quantities that the study's inputs ask for, by group"),
+    "serving": ("objects", "serving quantities for the study's inputs, by group"),
     "thresholds": ("objects", "every threshold by group, solved: value, formula, conditions, reason"),
     "claims": ("object", "claims of the study's texts with their verdicts"),
     "against": ("object", "what leads to another case or tool that the review is compared with"),
@@ -142,7 +158,7 @@ INSIDE: dict[str, dict[str, Field]] = {
             "other cases that meet every target, the cheapest first: labels, how many more, and whether throughout their ranges (everywhere)",
         ),
         "cases": (COUNT, "cases of the study"),
-        "standing": (TEXT, "where ranges stand, in words; empty where no case has any"),
+        "standing": (TEXT, "where ranges are evaluated, in words; empty if no case has any"),
     },
     "derivations": {
         "name": (TEXT, "the quantity"),
@@ -155,9 +171,9 @@ INSIDE: dict[str, dict[str, Field]] = {
         "nearest": (COUNT, "how many of each the body shows"),
         "far": ("objects", "those that break something further away than far_factor, ranges as standing has them"),
         "far_factor": (TEXT, "the factor beyond which a flip is far"),
-        "never": (TEXTS, "inputs that change nothing whatever their value"),
+        "never": (TEXTS, "inputs whose value changes nothing"),
         "ranged": (TRUTH, "whether some input is a range"),
-        "standing": (TEXT, "where ranges stand, in words"),
+        "standing": (TEXT, "where ranges are evaluated, in words"),
         "waits": (TEXT, "where TTFT holds an estimated wait: the command that searches for what makes it miss its target, which is not among these"),
         "good_now": (TRUTH, "whether everything holds now"),
         "mending": ("objects", "flips after which everything holds, no further away than far_factor, the nearest first"),
@@ -211,7 +227,7 @@ INSIDE: dict[str, dict[str, Field]] = {
     },
     "figures": {},
 }
-"""The keys of each object, and of each entry where there are several."""
+"""The keys of each object, or of the entries of a list."""
 INSIDE["figures"] = dict.fromkeys(FIGURES, ("object", "file, alt (alternative text) and says (the takeaway)"))
 
 

@@ -1,4 +1,4 @@
-"""What to buy (elasticities), and how far the approximations are from each other."""
+"""Data of a review: elasticities, and the results at other levels of detail."""
 
 from fractions import Fraction
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 from symroof.analysis.sensitivity import LEVERS, NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
-from symroof.report.markup import UNKNOWN, Code
+from symroof.drawing.table_formats import UNKNOWN
+from symroof.report.markup import Code
 from symroof.report.view_case import shown
 from symroof.theory.switches import DETAIL
 
@@ -14,7 +15,7 @@ METRICS = ("ttft", "itl", "decode_throughput", "response_time", "cost_per_mtok")
 
 
 def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """Per cent that each metric moves when a lever moves one per cent, on the arm that binds."""
+    """Percent change of each metric per 1 % change of an input, for the bound_case resource."""
     metrics = [m for m in METRICS if subject.get(m) is not None]
     by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]] = {}
     levers = [lever for lever in LEVERS if subject.case.has(lever)]
@@ -28,7 +29,7 @@ def elasticities(study: Study, subject: BoundCase) -> dict[str, Any]:
 
 
 def _strongest(by_lever: dict[str, dict[str, tuple[Fraction, Fraction, Fraction]]], metric: str) -> str | None:
-    """The hardware figure a metric answers most to."""
+    """The hardware input that a metric depends on most."""
     levers = [lever for lever in HARDWARE_LEVERS if metric in by_lever.get(lever, {})]
     return max(levers, key=lambda lever: abs(by_lever[lever][metric][0]), default=None)
 
@@ -46,23 +47,23 @@ LEVELS = ("weights", "kv", "attention", "exact")
 
 
 def approximations(study: Study, subject: BoundCase) -> dict[str, Any]:
-    """The same case counted at every level of detail, and under both rooflines."""
+    """The case at every level of detail and with both rooflines."""
     rows = []
     for level in LEVELS:
         answers = subject.with_switches(**DETAIL[level])
         rows.append([Code(level), *(shown(answers.get(name)) for name in ("ttft", "itl", "prefill_intensity", "decode_intensity"))])
     rooflines = {name: subject.with_switches(roofline=name) for name in ("aggregate", "per_operator")}
     table = [[Code(name), shown(a.get("ttft")), shown(a.get("itl"))] for name, a in rooflines.items()]
-    return {"levels": rows, "rooflines": table, "apart": _apart(*rooflines.values())}
+    return {"levels": rows, "rooflines": table, "apart": _rooflines_differ(*rooflines.values())}
 
 
-WORTH_SHOWING = Fraction(2, 100)
+NOTABLE_DIFFERENCE = Fraction(2, 100)
 
 
-def _apart(aggregate: BoundCase, per_operator: BoundCase) -> bool:
-    """Whether the two rooflines differ by more than two per cent in a latency."""
+def _rooflines_differ(aggregate: BoundCase, per_operator: BoundCase) -> bool:
+    """Whether the two rooflines differ by more than 2 % in a latency."""
     for name in ("ttft", "itl"):
         first, second = aggregate.get(name), per_operator.get(name)
-        if first and second and first.value and abs(second.value / first.value - 1) > WORTH_SHOWING:  # type: ignore[operator]
+        if first and second and first.value and abs(second.value / first.value - 1) > NOTABLE_DIFFERENCE:  # type: ignore[operator]
             return True
     return False

@@ -1,4 +1,4 @@
-"""A selection as tables: who passes and by how much, who is best, what the others lack. Words and texts, no marks of any format."""
+"""The tables of a selection as plain text: verdicts with slack, the best configurations, required changes, headroom, fronts."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,9 +7,9 @@ from fractions import Fraction
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
 from symroof.analysis.verdict import MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.cases.quantity_result import Result
-from symroof.report.markup import UNKNOWN
-from symroof.report.selection_cells import MISSES, Part, shown, slack, verdict
-from symroof.report.view_buying import buys
+from symroof.drawing.table_formats import UNKNOWN
+from symroof.report.selection_parts import MISSES, SelectionTable, shown, slack, verdict
+from symroof.report.selection_purchase import purchase_table
 from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import Configuration, Run
 from symroof.select.required_changes import Margin, margins
@@ -17,19 +17,19 @@ from symroof.select.screening import CLOSE, PRICED
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
 
 BUYS = {"peak_flops": "compute", "mem_bandwidth": "bandwidth"}
-"""What a latency can answer to, and what one buys for it."""
+"""Hardware inputs, and what to buy to increase them."""
 
 NEAREST = 5
-"""Configurations whose headroom, or what their latencies answer to, is worked out for the tables."""
+"""Configurations whose headroom and sensitivities are computed."""
 
 HEADROOM = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "price")
-"""The least of each that passes, and the highest price."""
+"""Inputs whose last passing value is computed."""
 
 GIVES = ("sustained_throughput_per_device", "cost_per_mtok")
-"""What a configuration that fits gives, beside its latencies."""
+"""Quantities of a configuration that fits, in addition to latencies."""
 
 UNBOUNDED = (MEMORY, "price", "fleet_price")
-"""What is the same at 100 % of peak."""
+"""Metrics that do not depend on efficiencies."""
 
 WORDS = {
     "sustained_throughput": "throughput",
@@ -40,10 +40,10 @@ WORDS = {
 }
 
 
-def parts(choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[Part, ...]:
-    """Every table that has rows, none longer than ``most`` configurations; what is lacked is solved for so many of the nearest misses."""
+def parts(choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES) -> tuple[SelectionTable, ...]:
+    """The non-empty tables, each with at most ``most`` configurations; required changes are solved for ``lacking_ones`` near misses."""
     every = (
-        buys(choice, most),
+        purchase_table(choice, most),
         _verdicts(choice, most),
         _besides(choice, most),
         _bests(choice),
@@ -57,7 +57,7 @@ def parts(choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES) -> t
 
 
 def headline(choice: Selection) -> str:
-    """How many of how many pass what."""
+    """The number of passing configurations and the limits."""
     total, passing = len(choice.configurations), len(choice.passing)
     limits = [f"{name} within {text}" for name, text in _limits(choice).items()]
     what = " and ".join(["memory", *limits]) if len(limits) < 2 else ", ".join(["memory", *limits[:-1]]) + f" and {limits[-1]}"
@@ -68,7 +68,7 @@ def headline(choice: Selection) -> str:
 
 
 def _limits(choice: Selection) -> dict[str, str]:
-    """The targets as they are written."""
+    """The targets as text."""
     case = choice.configurations[0].run.own.case
     return {name: Result(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
 
@@ -76,8 +76,8 @@ def _limits(choice: Selection) -> dict[str, str]:
 # ------------------------------------------------------------------------------------------------------------ verdicts
 
 
-def _verdicts(choice: Selection, most: int) -> Part:
-    """Every configuration: its verdict, each metric with its slack, throughput and cost."""
+def _verdicts(choice: Selection, most: int) -> SelectionTable:
+    """All configurations with verdict, metrics and slack, throughput and cost."""
     names = [*choice.targets, MEMORY]
     extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
@@ -88,7 +88,7 @@ def _verdicts(choice: Selection, most: int) -> Part:
     says += ["slack in % of the limit"]
     left_out = _left_out(len(choice.configurations), most)
     filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)
-    return Part("Configurations", header, filled, "; ".join([*says, *([left_out] if left_out else [])]), tuple(_reasons(first)))
+    return SelectionTable("Configurations", header, filled, "; ".join([*says, *([left_out] if left_out else [])]), tuple(_reasons(first)))
 
 
 def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tu
 
 
 def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
-    """Why metrics are not known, each reason with the first configuration that it is of."""
+    """Why metrics are unknown, each reason with its first configuration."""
     labels: dict[tuple[str, str], list[str]] = {}
     for c in first:
         for name, reason in c.run.unknown.items():
@@ -108,17 +108,17 @@ def _reasons(first: Sequence[Configuration]) -> Iterator[str]:
 
 
 def _measured(c: Configuration) -> bool:
-    """Whether its ranges are those of measurements."""
+    """Whether its ranges come from measurements."""
     return bool(c.run.own.measured_box)
 
 
 def _bounded(first: Sequence[Configuration]) -> bool:
-    """Whether what is expected has a bound beside it."""
+    """Whether expected values have a bound."""
     return any(c.run.bound_case.at_peak for c in first)
 
 
-def _besides(choice: Selection, most: int) -> Part:
-    """The same configurations at 100 % of peak, where efficiencies are measured, and alone, where latencies are those of a server under load."""
+def _besides(choice: Selection, most: int) -> SelectionTable:
+    """The same configurations at 100 % of peak, if efficiencies are measured, and for one request alone, if latencies are under load."""
     first = choice.configurations[:most]
     under = [name for name, metric in TARGET_METRICS.items() if name in choice.targets and metric not in GIVES and name not in UNBOUNDED]
     alone = ("ttft", "itl") if any(under_load(c.run.own.case) for c in choice.configurations[:1]) else ()
@@ -133,7 +133,7 @@ def _besides(choice: Selection, most: int) -> Part:
         )
         rows.append((c.label, f"{c.run.batch:,}", *cells, *(cell for name in alone for cell in (shown(c.run, name), *([_bound(c, name)] if bounds else [])))))
     what = [*(["at 100 % of peak"] if bounds else []), *(["one request alone"] if alone else [])]
-    return Part("The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ())
+    return SelectionTable("The same configurations " + " and ".join(what), tuple(header), tuple(rows) if what else ())
 
 
 def _bound(c: Configuration, name: str) -> str:
@@ -148,8 +148,8 @@ def _left_out(count: int, most: int) -> str:
 # ---------------------------------------------------------------------------------------------------------------- best
 
 
-def _bests(choice: Selection) -> Part:
-    """Who is best at what, among those that pass."""
+def _bests(choice: Selection) -> SelectionTable:
+    """The best passing configuration by each metric."""
     rows = []
     for what, (name, _) in BESTS.items():
         best = choice.best(what)
@@ -157,11 +157,11 @@ def _bests(choice: Selection) -> Part:
             known = sum(any(run.rank(name) is not None for run in c.runs) for c in choice.configurations)
             runs = sum(bool(c.runs) for c in choice.configurations)
             rows.append((what + (f" (known for {known:,} of {runs:,})" if known < runs else ""), shown(best, name), best.label, f"{best.batch:,}"))
-    return Part("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
+    return SelectionTable("Best under the targets" if choice.targets else "Best of what fits", ("best", "", "configuration", "batch"), tuple(rows))
 
 
-def _largest(choice: Selection, most: int) -> Part:
-    """The largest batch that passes, and what it gives."""
+def _largest(choice: Selection, most: int) -> SelectionTable:
+    """The largest passing batch and its metrics."""
     windowed = [c for c in choice.configurations if c.window]
     rows = [_window(c) for c in windowed[:most]]
     header = ("configuration", "batches", "at the next batch", "itl", "throughput", "per device", "cost")
@@ -169,7 +169,7 @@ def _largest(choice: Selection, most: int) -> Part:
         "prefills included where the output length is known: inter-token latency, throughput and cost of a server under load; else of one step at the context"
     )
     slow = "; batches at the slow end of what was measured" if any(c.run.slow for c in windowed[:most]) else ""
-    return Part("The largest batch that fits and meets every target", header, tuple(rows), says + slow)
+    return SelectionTable("The largest batch that fits and meets every target", header, tuple(rows), says + slow)
 
 
 def _window(c: Configuration) -> tuple[str, ...]:
@@ -182,17 +182,17 @@ def _window(c: Configuration) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------------------------- lacking and keeping
 
 
-def _lacks(choice: Selection, most: int) -> Part:
-    """What each failing configuration would have to bring, each input alone, then what another device would."""
+def _lacks(choice: Selection, most: int) -> SelectionTable:
+    """The required change of each input alone for failing configurations, then the required device."""
     failing = nearest_misses(choice)
     rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.bound_case))]
     says = "each input alone, solved with all conditions together; everything else unchanged"
     says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
-    return Part("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
+    return SelectionTable("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 
 
-def _keeps(choice: Selection, most: int) -> Part:
-    """How far each passing configuration can go on each input: a row each."""
+def _keeps(choice: Selection, most: int) -> SelectionTable:
+    """The last passing value of each input for passing configurations."""
     shown_ones = choice.passing[: min(most, NEAREST)]
     by_label = {c.label: {keep.name: keep for keep in margins(c.run.bound_case.slow_end, HEADROOM)} for c in shown_ones}
     names = [name for name in HEADROOM if any(name in own for own in by_label.values())]
@@ -201,11 +201,11 @@ def _keeps(choice: Selection, most: int) -> Part:
         ", at the slow end of what was measured" if any(c.run.slow for c in shown_ones) else ""
     )
     says += _first_of(len(shown_ones), len(choice.passing))
-    return Part("Headroom of passing configurations", ("configuration", *names), tuple(rows) if names else (), says)
+    return SelectionTable("Headroom of passing configurations", ("configuration", *names), tuple(rows) if names else (), says)
 
 
 def _first_of(some: int, count: int) -> str:
-    """Of how many a table shows the first; empty where it shows all."""
+    """A note that a table only shows the first rows; empty if it shows all."""
     return f"; the first {some} of {count:,}" if some < count else ""
 
 
@@ -220,8 +220,8 @@ def _first_named(label: str, lines: Sequence[tuple[str, ...]]) -> list[tuple[str
 # --------------------------------------------------------------------------------------------------------- what to buy
 
 
-def _answers_to(choice: Selection, most: int) -> Part:
-    """Per cent that each latency moves for one per cent of compute and of bandwidth, and so what to buy."""
+def _answers_to(choice: Selection, most: int) -> SelectionTable:
+    """Elasticities of the latencies to compute and bandwidth, and what to buy."""
     shown_ones = choice.configurations[: min(most, NEAREST)]
     rows = [line for c in shown_ones if (line := _bought(c.label, c.run))]
     header = ("configuration", "ttft to compute", "to bandwidth", "itl to compute", "to bandwidth", "buy")
@@ -229,7 +229,7 @@ def _answers_to(choice: Selection, most: int) -> Part:
         "elasticity: % change of a latency per 1 % more peak compute or memory bandwidth of the device; of the latencies that the targets limit, at this batch"
     )
     says += _first_of(len(shown_ones), len(choice.configurations))
-    return Part("Sensitivity to bandwidth and compute", header, tuple(rows), says)
+    return SelectionTable("Sensitivity to bandwidth and compute", header, tuple(rows), says)
 
 
 def _bought(label: str, run: Run) -> tuple[str, ...]:
@@ -244,7 +244,7 @@ def _bought(label: str, run: Run) -> tuple[str, ...]:
 
 
 def buy(elasticities: dict[str, Fraction]) -> str:
-    """What a latency answers to most; nothing where it answers to neither.
+    """What a latency depends on most; empty if on neither.
 
     >>> buy({"peak_flops": Fraction(0), "mem_bandwidth": Fraction(-99, 100)})
     'bandwidth'
@@ -256,11 +256,11 @@ def buy(elasticities: dict[str, Fraction]) -> str:
 # -------------------------------------------------------------------------------------------------------------- fronts
 
 
-def _fronts(choice: Selection, most: int) -> Part:
-    """The Pareto-optimal runs for each pair of respects; those that are as good in both are one row."""
+def _fronts(choice: Selection, most: int) -> SelectionTable:
+    """The Pareto-optimal runs for each pair of metrics; equally good runs share a row."""
     rows = [line for over, fronts in (("pass", choice.fronts), ("fit", choice.fitting_fronts)) for f in fronts for line in _front(f, over, most)]
     says = "for each pair of metrics, the configurations that no other beats in both"
-    return Part("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)
+    return SelectionTable("Pareto fronts", ("among those that", "best in", "configuration", "batch", "", ""), tuple(rows), says)
 
 
 def _front(f: Front, over: str, most: int) -> list[tuple[str, ...]]:

@@ -1,6 +1,6 @@
-"""Room for words: a label goes where it touches no line, no other label and no edge, and has most room around it.
+"""Label placement: a label must not touch a line, another label or an edge, and gets the position with the most space.
 
-Lines are counts in a grid, summed over rectangles: whether a label touches one is four look-ups.
+Lines are rasterised to a grid with summed areas, so that a collision test takes four look-ups.
 """
 
 import math
@@ -13,21 +13,21 @@ from symroof.drawing.canvas import Box, Point
 Size = tuple[float, float]
 Interval = tuple[float, float]
 Area = Callable[[float], Interval]
-"""A region: for a height on the page, from where to where it reaches; empty where the first lies behind the second."""
+"""A region: y -> its x interval; empty if the start is beyond the end."""
 
 CELL = 3.0
 TIGHT = 2.5
-"""The least distance to anything else; a label stands that far from its own line too."""
+"""Minimum distance to anything, including the label's own line."""
 MARGINS = (22.0, 14.0, 9.0, 5.5, TIGHT)
-"""More room than the first around a label is no better."""
+"""Margins in order of preference; more than the first is no better."""
 COLUMNS, ROWS = 40, 28
 
 Sums = list[list[int]]
 
 
 @dataclass
-class Places:
-    """The space taken inside a frame; :meth:`within`, :meth:`beside` and :meth:`near` find room for one label more."""
+class LabelPlacer:
+    """The occupied space of a frame; :meth:`inside_region`, :meth:`beside_line` and :meth:`near_point` place another label."""
 
     frame: Box
     boxes: list[Box] = field(default_factory=list)
@@ -35,23 +35,23 @@ class Places:
     _sums: dict[str, Sums] = field(default_factory=dict)
 
     def add_line(self, name: str, points: Sequence[Point]) -> None:
-        """A line that no label may touch; a name that is there already goes on."""
+        """Add points to a line that labels must not touch."""
         left, bottom, right, top = self.frame
         inside = (spot for a, b in pairwise(points) for spot in _between(a, b, self.frame))
         self._lines.setdefault(name, []).extend((x, y) for x, y in inside if left <= x <= right and bottom <= y <= top)
         self._sums.pop(name, None)
         self._sums.pop("", None)
 
-    def shows(self, name: str) -> bool:
-        """Whether any of a line lies in the frame."""
+    def has_line(self, name: str) -> bool:
+        """Whether a part of a line is inside the frame."""
         return bool(self._lines.get(name))
 
-    def take(self, box: Box) -> None:
-        """A box that is taken from now on."""
+    def reserve(self, box: Box) -> None:
+        """Mark a box as occupied."""
         self.boxes.append(box)
 
-    def within(self, area: Area, size: Size) -> Point | None:
-        """The centre of the roomiest place that lies wholly inside a region."""
+    def inside_region(self, area: Area, size: Size) -> Point | None:
+        """The best label centre inside a region."""
         left, bottom, right, top = self.frame
         centres = []
         for j in range(ROWS):
@@ -64,13 +64,13 @@ class Places:
         return self._roomiest(centres, size, None)
 
     def _width_of(self, area: Area, y: float, height: float) -> Interval:
-        """From where to where a region reaches over the whole height of a label."""
+        """The x interval of a region over the whole height of a label."""
         half = height / 2 + TIGHT
         ends = [area(y - half + 2 * half * i / 6) for i in range(7)]
         return max(low for low, _ in ends) + TIGHT, min(high for _, high in ends) - TIGHT
 
-    def beside(self, name: str, size: Size) -> Point | None:
-        """The centre of the roomiest place right beside a line, or further off where that is all taken."""
+    def beside_line(self, name: str, size: Size) -> Point | None:
+        """The best label centre beside a line, or further away if that is occupied."""
         shown = self._lines.get(name, [])
         for gap in (TIGHT, 3 * TIGHT, 7 * TIGHT):
             place = self._roomiest([centre for spot in shown[::5] for centre in around(spot, size, gap + 1)], size, name)
@@ -78,19 +78,19 @@ class Places:
                 return place
         return None
 
-    def near(self, spot: Point, gap: float, size: Size) -> Point | None:
-        """The centre of the roomiest free place around a spot, so far from it, with nothing between them."""
+    def near_point(self, spot: Point, gap: float, size: Size) -> Point | None:
+        """The best free label centre at a distance from a point, with nothing between them."""
         free = [centre for centre in around(spot, size, gap) if self._free(centre, size, TIGHT, None) and self._in_sight(spot, centre, size)]
         return self._roomiest(free, size, None)
 
     def _in_sight(self, spot: Point, centre: Point, size: Size) -> bool:
-        """Whether a thin line from a label to its spot crosses no other label; what covers the spot itself is its own sign."""
+        """Whether a leader line from a label to its point crosses no other box; boxes over the point are its marker."""
         end = nearest_edge(spot, centre, size)
         others = (box for box in self.boxes if not (box[0] <= spot[0] <= box[2] and box[1] <= spot[1] <= box[3]))
         return all(clipped(end, spot, box) is None for box in others)
 
     def _roomiest(self, centres: Sequence[Point], size: Size, own: str | None) -> Point | None:
-        """The first candidate with most room to everything but its own line; None where all touch something."""
+        """The first candidate with the largest margin to everything but its own line; None if all collide."""
         best, reached = None, len(MARGINS)
         for centre in centres:
             for i in range(reached - 1, -1, -1):
@@ -118,7 +118,7 @@ class Places:
         return crossed == self._cells(own, box) and not self._cells(own, tight)
 
     def _cells(self, name: str, box: Box) -> int:
-        """How many cells of a box a line passes through; of all lines, each counted, where no name is asked for."""
+        """The number of cells of a box that a line, or all lines if no name is given, pass through."""
         sums = self._sums.get(name) or self._summed(name)
         left, bottom = self.frame[:2]
         columns, rows = len(sums[0]) - 1, len(sums) - 1
@@ -143,20 +143,20 @@ class Places:
 
 
 def around(spot: Point, size: Size, gap: float) -> list[Point]:
-    """Centres of boxes around a spot: right, left, above, below, the corners, and between them."""
+    """Centres of boxes around a point in twelve directions."""
     (x, y), w, h = spot, size[0] / 2 + gap, size[1] / 2 + gap
     steps = ((1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0), (-1, 1), (-1, -1), (0.5, 1), (0.5, -1), (-0.5, 1), (-0.5, -1))
     return [(x + across * w, y + up * h) for across, up in steps]
 
 
 def nearest_edge(spot: Point, centre: Point, size: Size) -> Point:
-    """The point of a box that lies nearest to a spot."""
+    """The point of a box nearest to another point."""
     (x, y), (w, h) = centre, (size[0] / 2, size[1] / 2)
     return min(max(spot[0], x - w), x + w), min(max(spot[1], y - h), y + h)
 
 
 def _between(a: Point, b: Point, frame: Box) -> list[Point]:
-    """Points of a straight line, close enough together that it skips no cell; only the part near the frame."""
+    """Points of a segment inside the frame, dense enough to skip no cell."""
     cut = clipped(a, b, frame)
     if cut is None:
         return []
@@ -166,7 +166,7 @@ def _between(a: Point, b: Point, frame: Box) -> list[Point]:
 
 
 def clipped(a: Point, b: Point, frame: Box) -> tuple[Point, Point] | None:
-    """The part of a straight line that lies inside a frame (Liang and Barsky 1984).
+    """Clip a segment to a frame (Liang and Barsky 1984).
 
     >>> clipped((-1, 0), (3, 0), (0, -1, 1, 1))
     ((0.0, 0.0), (1.0, 0.0))

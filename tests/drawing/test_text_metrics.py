@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from symroof.drawing.letters import shortened, text_width, wrapped
+from symroof.drawing.text_metrics import shortened, text_width, wrapped
 
 METRICS = Path(matplotlib.get_data_path()) / "fonts" / "afm"
 

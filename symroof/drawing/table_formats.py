@@ -1,26 +1,27 @@
-"""A plain-text table: columns lined up, numbers to the right, no more."""
+"""Tables as aligned text and as HTML."""
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from html import escape
 
-from symroof.report.markup import UNKNOWN, markdown_text
-
+UNKNOWN = "not known"
+"""Stands for a missing value."""
 NUMERIC = re.compile(r"[-+~]?\d[\d.,]*(e[-+]?\d+)?\s?\S*( \([^()]*\))*$")
-"""A number, its unit, and what may stand in parentheses behind it."""
+"""A number with its unit and text in parentheses."""
 
 
 def width(text: str) -> int:
-    """Columns a text takes on a terminal."""
+    """Terminal columns of a text."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "") -> str:
-    """Rows as lined-up text; a column is right-aligned where most of its cells are numbers.
+def text_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "") -> str:
+    """Aligned columns; a column whose cells are mostly numbers is right-aligned.
 
-    >>> print(table([["ttft", "514.7 ms"], ["itl", "26.15 ms"]]))
+    >>> print(text_table([["ttft", "514.7 ms"], ["itl", "26.15 ms"]]))
     ttft  514.7 ms
     itl   26.15 ms
     """
@@ -38,21 +39,8 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str
     return "\n".join((indent + line).rstrip() for line in lines)
 
 
-def markdown_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
-    """The same in GitHub's Markdown, cells escaped.
-
-    >>> print(markdown_table([["a_b", "1"]], ["name", "value"]))
-    | name | value |
-    | --- | --- |
-    | a\\_b | 1 |
-    """
-    lines = [header, ["---"] * len(header)]
-    written = [[markdown_text(cell) for cell in header], lines[1], *([markdown_text(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in written)
-
-
 def mostly_numbers(cells: Sequence[str]) -> bool:
-    """Whether more than half of the cells that say something are numbers."""
+    """Whether more than half of the known cells are numbers."""
     filled = [cell for cell in cells if cell not in ("", UNKNOWN)]
     return bool(filled) and sum(bool(NUMERIC.match(cell)) for cell in filled) * 2 > len(filled)
 
@@ -63,3 +51,20 @@ def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> s
         padding = " " * (space - width(cell))
         cells.append(padding + cell if to_right else cell + padding)
     return "  ".join(cells)
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Header, rows and caption as an HTML table; every text is escaped.
+
+    >>> print(html_table(["name"], [["a < b"]]))
+    <table>
+    <tr><th>name</th></tr>
+    <tr><td>a &lt; b</td></tr>
+    </table>
+    """
+
+    def line(tag: str, texts: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts) + "</tr>"
+
+    above = [f"<caption>{escape(caption)}</caption>"] if caption else []
+    return "\n".join(["<table>", *above, line("th", header), *(line("td", row) for row in rows), "</table>"])

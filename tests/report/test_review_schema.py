@@ -4,8 +4,8 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.render import render_own
+from symroof.report.review_schema import CASE, FIELDS, FLIP, INSIDE, TYPES, review_schema
 from symroof.report.view import view
-from symroof.report.view_schema import CASE, FIELDS, FLIP, INSIDE, TYPES, review_schema
 
 PLAIN = {"string": str, "boolean": bool, "integer": int, "number": (int, float), "array": list, "object": dict, "null": type(None)}
 OWN = """<% import "formats/" ~ format_name ~ ".j2" as f with context %>

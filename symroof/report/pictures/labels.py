@@ -1,4 +1,4 @@
-"""Small words and numbers that several pictures share."""
+"""Labels and number formats shared by several pictures."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from symroof.cases.quantity_result import plural
 from symroof.drawing.colours import BLUE, OCHRE, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import Scale
-from symroof.report.pictures.curves import STEP, Bounds, Limit
+from symroof.report.pictures.curves import STEP, AxisLimit, Bounds
 from symroof.theory.case import Case
 from symroof.units import format_quantity
 
@@ -26,7 +26,7 @@ def counted(value: float) -> str:
 
 
 def in_unit(unit: str) -> Callable[[float], str]:
-    """Values of an axis with a unit and prefix of their own."""
+    """A formatter of axis values with a unit."""
 
     def written(value: float) -> str:
         return format_quantity(Fraction(value).limit_denominator(10**12) if value > 1e-6 else Fraction(value), unit, 3)
@@ -38,7 +38,7 @@ seconds = in_unit("s")
 
 
 def lines(head: str, value: str) -> tuple[str, str, str]:
-    """A label in one line, in two, or with its range and its flag in lines of their own.
+    """A label on one line, on two, or with range and flag on separate lines.
 
     >>> lines("this case: ", "41.2 ms (38 to 44 ms)")
     ('this case: 41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms (38 to 44 ms)', 'this case:\\n41.2 ms\\n(38 to 44 ms)')
@@ -51,7 +51,7 @@ def target_word(name: str, goal: Fraction) -> str:
 
 
 def regions(answers: BoundCase, bounds: Bounds, scale: Scale) -> list[tuple[float, float, str]]:
-    """The parts of an axis in which compute or memory is the longer time: from, to, which. Between solved crossings one wins throughout."""
+    """The intervals of an axis in which compute or memory takes longer: from, to, which."""
     if bounds.ridge is None:
         return []
     solution = bounds.ridge.solution
@@ -65,50 +65,50 @@ def regions(answers: BoundCase, bounds: Bounds, scale: Scale) -> list[tuple[floa
 
 
 def _between(answers: BoundCase, bounds: Bounds, start: float, end: float) -> Case:
-    """The case halfway between two values of an axis, in logarithms."""
+    """The case at the geometric mean of two axis values."""
     return answers.case.changed({bounds.by: Fraction(math.sqrt(max(start, 1e-9) * end))})
 
 
-def met(target: Limit, memory: Limit | None) -> tuple[str, str]:
-    """How far a target is met, with the flag where memory ends before."""
+def met(target: AxisLimit, memory: AxisLimit | None) -> tuple[str, str]:
+    """How far a target is met, flagged if beyond the memory limit."""
     flag = " †" if memory and target.value > memory.value else ""
     return f"met up to {target.count:,} tokens{flag}", f"{target.count:,} tokens{flag}"
 
 
 def label_limits(frame: Frame, bounds: Bounds) -> None:
-    """The labels of what memory holds, of the target and of the place where it is met."""
+    """Label the memory limit, the target, and where it is met."""
     memory, target = bounds.memory, bounds.target
     if memory:
-        frame.label_cut(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
+        frame.label_memory_limit(float(memory.value), f"memory holds\n{memory.allows('token')}", f"memory:\n{memory.allows('token')}")
     if bounds.goal is not None:
-        if target and target.real:
-            frame.near(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
-        frame.beside("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
+        if target and target.exists:
+            frame.label_point(float(target.value), float(bounds.goal), met(target, memory), VERMILION)
+        frame.label_line("target", (target_word(bounds.metric.upper(), bounds.goal),), VERMILION)
 
 
 def label_ridge(frame: Frame, answers: BoundCase, bounds: Bounds) -> None:
-    """The ridge, and each part of the axis by its bound, where memory holds any of it; by the longer of two times where links or fixed costs are longer still."""
+    """Label the ridge and the bound of each interval, or only the longer of two times if links or overheads dominate."""
     memory = bounds.memory
-    if bounds.ridge and bounds.ridge.real:
+    if bounds.ridge and bounds.ridge.exists:
         first = f"{math.ceil(bounds.ridge.value):,}"
-        frame.beside("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
+        frame.label_line("ridge", (f"compute time = memory time:\nridge at {first} tokens", f"ridge: {first}"), OCHRE)
     for start, end, winner in regions(answers, bounds, frame.x):
         until = min(end, float(memory.value)) if memory and memory.value > start else end
         plain = _between(answers, bounds, start, until).value(f"{STEP[bounds.metric]}_bound") == winner
         words = (f"{winner}-bound", f"{winner}-\nbound") if plain else (f"{winner} longer than {'memory' if winner == 'compute' else 'compute'}",)
-        frame.between(start, until, words, OCHRE if winner == "compute" else BLUE)
+        frame.label_range(start, until, words, OCHRE if winner == "compute" else BLUE)
 
 
 BEYOND_MEMORY = "† does not fit in memory."
 
 
 def unfit(answers: BoundCase) -> list[str]:
-    """What the words of a picture end with where its case does not fit."""
+    """The end of a takeaway if the case does not fit."""
     return ["the case does not fit in memory"] if answers.does_not_fit else []
 
 
 def allowances(bounds: Bounds, thing: str) -> list[str]:
-    """In words, how much the target allows and memory holds."""
+    """The limits by target and memory in words."""
     texts = [f"the target of {seconds(float(bounds.goal))} allows {bounds.target.allows(thing)}"] if bounds.target and bounds.goal is not None else []
     return [*texts, f"memory holds {bounds.memory.allows(thing)}"] if bounds.memory else texts
 

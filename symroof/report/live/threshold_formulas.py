@@ -1,4 +1,4 @@
-"""The thresholds of a review whose closed forms hold for every setting of a live page, ready to be printed."""
+"""Thresholds whose closed forms hold for every setting of a live page."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,12 +18,12 @@ AGREE = Fraction(1, 10**12)
 
 
 @dataclass(frozen=True)
-class ClosedForm:
-    """A threshold with every closed form it can take; which one holds is a matter of the numbers.
+class ThresholdFormula:
+    """A threshold with all its closed forms; which one applies depends on the numbers.
 
     Attributes:
-        difference: left side less right side, whose sign says which is larger where they never meet.
-        branches: the value and the conditions under which it is the answer.
+        difference: left minus right side; its sign tells which is larger if they never cross.
+        branches: values, each with the conditions under which it applies.
     """
 
     threshold: Threshold
@@ -31,20 +31,20 @@ class ClosedForm:
     branches: tuple[tuple[Tree, tuple[Tree, ...]], ...]
 
 
-def closed_form(threshold: Threshold, subject: BoundCase, free: BoundCase) -> ClosedForm | None:
-    """The closed forms of a threshold; None where it has none, or where they are not its answer for the subject.
+def threshold_formula(threshold: Threshold, subject: BoundCase, symbolic: BoundCase) -> ThresholdFormula | None:
+    """The closed forms of a threshold; None if there are none or they disagree with its solution for the subject.
 
-    ``free`` is the same case where the inputs that the page moves may be any number.
+    ``free`` is the same case with symbolic inputs where the page has controls.
     """
     if threshold.unknown in DEGREES:
         return None
-    answer = symbolic_answer(threshold.name, free)
+    answer = symbolic_answer(threshold.name, symbolic)
     if answer is None or len(answer[1].branches) > MOST_BRANCHES:
         return None
     relation, crossing = answer
     branches = tuple(_branch(branch) for branch in crossing.branches if branch.closed_form is not None)
-    made = ClosedForm(threshold, build.sub(relation.left, relation.right), branches)
-    return made if _is_answer(made, subject, free) else None
+    made = ThresholdFormula(threshold, build.sub(relation.left, relation.right), branches)
+    return made if _is_answer(made, subject, symbolic) else None
 
 
 def _branch(branch: Branch) -> tuple[Tree, tuple[Tree, ...]]:
@@ -52,22 +52,22 @@ def _branch(branch: Branch) -> tuple[Tree, tuple[Tree, ...]]:
     return branch.closed_form, tuple(condition.tree for condition in branch.conditions)
 
 
-def _is_answer(made: ClosedForm, subject: BoundCase, free: BoundCase) -> bool:
-    """Whether the least value whose conditions hold is the threshold as it is solved with the subject's numbers."""
+def _is_answer(made: ThresholdFormula, subject: BoundCase, symbolic: BoundCase) -> bool:
+    """Whether the smallest value whose conditions hold equals the solution for the subject."""
     try:
         solved = solve(made.threshold.name, subject).value
     except (InputError, NoValue):
         return False
-    values = [value for value in (_value(form, conditions, made.threshold.unknown, free) for form, conditions in made.branches) if value is not None]
+    values = [value for value in (_value(form, conditions, made.threshold.unknown, symbolic) for form, conditions in made.branches) if value is not None]
     if solved is None or not values:
         return solved is None and not values
     return abs(min(values) - solved) <= AGREE * abs(solved)
 
 
-def _value(form: Tree, conditions: tuple[Tree, ...], unknown: str, free: BoundCase) -> Fraction | None:
+def _value(form: Tree, conditions: tuple[Tree, ...], unknown: str, symbolic: BoundCase) -> Fraction | None:
     try:
-        value = Fraction(free.case.evaluate(form))
-        there = free.case.changed({unknown: value})
+        value = Fraction(symbolic.case.evaluate(form))
+        there = symbolic.case.changed({unknown: value})
         return value if value > 0 and all(there.evaluate(condition) for condition in conditions) else None
     except NoValue:
         return None

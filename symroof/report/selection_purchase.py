@@ -1,4 +1,4 @@
-"""What to buy for an arrival rate, as a table: layout, copies, settings, price, and what breaks it."""
+"""The table "What to buy": layout, replicas, settings and price for an arrival rate, and its headroom."""
 
 from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
@@ -6,25 +6,24 @@ from typing import Any
 
 from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
 from symroof.cases.quantity_result import Result
-from symroof.report.markup import UNKNOWN
-from symroof.report.selection_cells import Part, shown, verdict
+from symroof.drawing.table_formats import UNKNOWN
+from symroof.report.selection_parts import SelectionTable, shown, verdict
 from symroof.select.configuration import Configuration, Run
 from symroof.select.headroom import Headroom, expected_batch, expected_copies, headrooms
 from symroof.select.screening import PRICED
 from symroof.select.selection import Selection
 
 MOST_BOUGHT = 3
-"""Configurations that are set side by side, with what breaks them."""
+"""Configurations in the table."""
 
 OVER = {MEMORY: "memory", LOAD: "the queue", "ttft": "TTFT", "itl": "ITL", "cost": "cost", "price": "price", "fleet_price": "the budget"}
-BORNE = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "longest output"}
-"""What may grow while a fleet serves, with the heading of the last value that passes."""
+HEADROOM_INPUTS = {"arrival_rate": "largest rate", "prompt": "longest prompt", "output": "longest output"}
+"""Inputs that may grow in operation, with the heading of their last passing value."""
 ORDERED = {"fleet": "cheapest first, those without a price last", "rate": "by throughput per device, as no price of those that pass is known"}
 
 
-def buys(choice: Selection, most: int) -> Part:
-    """What to buy for the arrival rate, how to lay it out and set it, what it costs, and what breaks it: of all that serve it as expected, whatever they
-    cost."""
+def purchase_table(choice: Selection, most: int) -> SelectionTable:
+    """The table of configurations that serve the arrival rate as expected, at any price."""
     serving = [c for c in choice.configurations if {*c.run.missed_as_expected, *c.run.unjudged} <= PRICED and LOAD in _checked(c)]
     if choice.order == "fleet":
         serving.sort(key=_price_after_passing)
@@ -39,11 +38,11 @@ def buys(choice: Selection, most: int) -> Part:
     columns = [_buy(c, ranged and solved) for c in shown_ones]
     rows = tuple((what, *(column[what] for column in columns)) for what in columns[0]) if columns else ()
     notes = tuple(_notes(shown_ones, ranged, solved)) if shown_ones else ()
-    return Part("What to buy", ("", *(c.label for c in shown_ones)), rows, "; ".join(says), notes)
+    return SelectionTable("What to buy", ("", *(c.label for c in shown_ones)), rows, "; ".join(says), notes)
 
 
 def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> Iterator[str]:
-    """What the rows of the table say; ``solved``: that the number of copies was."""
+    """Explanations of the rows; ``solved``: whether the number of replicas was."""
     grouped = any(c.run.bound_case.case.value("attention_dp") > 1 for c in shown_ones)
     if solved:
         yield "replicas: enough for the arrival rate" + (
@@ -62,24 +61,24 @@ def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> I
 
 
 def _price_after_passing(c: Configuration) -> tuple[bool, bool, Any]:
-    """The passing ones as they stand, then all others, the cheapest first and those without a price last."""
+    """Sort key: passing configurations in their order, then the others by price, those without a price last."""
     price = None if c.state == "passes" else c.run.rank("fleet_price")
     return c.state != "passes", price is None, price or 0
 
 
 def _checked(c: Configuration) -> Collection[str]:
-    """The conditions that a configuration was held against."""
+    """The conditions that were checked."""
     return c.run.shares or [check.name for check in c.run.checks]
 
 
 def _expected(run: Run) -> str:
-    """The copies that would do if all went as expected, and the batch of each where it is another then."""
+    """The replicas needed at the expected values, and their batch if it differs."""
     copies, batch = f"{expected_copies(run):,}", expected_batch(run)
     return copies if batch == run.batch else f"{copies}, batch {batch:,}"
 
 
 def _buy(c: Configuration, expected: bool) -> dict[str, str]:
-    """What is said of one configuration, by the heading of its row; ``expected``: also of its copies where all is as expected."""
+    """The column of a configuration by row heading; ``expected``: include the replicas at the expected values."""
     run, case = c.run, c.run.bound_case.case
     chunk = f"{int(case.value('chunk')):,}" if run.bound_case.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
     return {
@@ -95,15 +94,15 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
         "ttft": shown(run, "loaded_ttft"),
         "wait for a slot": shown(run, "admission_wait"),
         "itl": shown(run, "sustained_itl"),
-        **dict(zip(BORNE.values(), _borne(run), strict=True)),
+        **dict(zip(HEADROOM_INPUTS.values(), _headroom_cells(run), strict=True)),
     }
 
 
-def _borne(run: Run) -> list[str]:
-    """The last value of each input that may grow, and what breaks beyond it."""
+def _headroom_cells(run: Run) -> list[str]:
+    """The last passing value of each input that may grow, and what fails beyond it."""
     late = not PRICED.issuperset(run.missed_when_slow) or late_from_arrival(run.bound_case.slow_end)
     none = f"less than now{' at the slow end' if run.slow else ''}" if late else UNKNOWN
-    return [none if last is None else _last(run, last) for last in headrooms(run, tuple(BORNE))]
+    return [none if last is None else _last(run, last) for last in headrooms(run, tuple(HEADROOM_INPUTS))]
 
 
 def _last(run: Run, last: Headroom) -> str:

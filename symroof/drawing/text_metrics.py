@@ -1,4 +1,4 @@
-"""How wide words are: the widths of Helvetica, which every PDF reader has and whose widths Arial and Liberation Sans share."""
+"""Text widths in Helvetica, which every PDF reader has and whose widths Arial and Liberation Sans share."""
 
 import unicodedata
 
@@ -14,9 +14,9 @@ BOLD = (
 )  # fmt: skip
 """Thousandths of the size, from the space to the tilde: Adobe, Core 14 AFM files, Helvetica and Helvetica-Bold."""
 
-BEYOND = {"·": 278, "×": 584, "±": 584, "–": 556, "—": 1000, "…": 1000, "°": 400, "µ": 611, "’": 278, "‘": 278, "“": 500, "”": 500, "\u00a0": 278}
+OTHER_CHARACTERS = {"·": 278, "×": 584, "±": 584, "–": 556, "—": 1000, "…": 1000, "°": 400, "µ": 611, "’": 278, "‘": 278, "“": 500, "”": 500, "\u00a0": 278}
 WIDEST = 1000
-"""The width assumed for a character that is not in the tables."""
+"""The width of characters that are not in the tables."""
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
@@ -33,14 +33,14 @@ def _width(c: str, table: tuple[int, ...]) -> int:
     place = ord(c) - 32
     if 0 <= place < len(table):
         return table[place]
-    if c in BEYOND:
-        return BEYOND[c]
+    if c in OTHER_CHARACTERS:
+        return OTHER_CHARACTERS[c]
     base = unicodedata.normalize("NFD", c)[0]
     return _width(base, table) if base != c else WIDEST
 
 
 def shortened(text: str, size: float, most: float) -> str:
-    """A text that is no wider than so many points: a longer one ends in an ellipsis.
+    """Truncate a text to a width in points, with an ellipsis.
 
     >>> shortened("Llama-3 70B on 2 × H100 SXM", 10, 90)
     'Llama-3 70B on 2…'
@@ -53,7 +53,7 @@ def shortened(text: str, size: float, most: float) -> str:
 
 
 def wrapped(text: str, size: float, most: float) -> list[str]:
-    """A text in lines of at most so many points, broken between words; a longer word is shortened.
+    """Wrap a text between words to a width in points; a longer word is truncated.
 
     >>> wrapped("the batch that memory holds", 10, 60)
     ['the batch', 'that memory', 'holds']
