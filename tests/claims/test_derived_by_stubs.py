@@ -28,7 +28,7 @@ def answers(bound=None, exact=None, fits=True, **more):
         return None if result is None else SimpleNamespace(value=result)
 
     other = SimpleNamespace(get=lambda name: get(name, exact))
-    return SimpleNamespace(get=get, assumed=lambda **switches: other, asked=asked, does_not_fit=not fits, case=case(**more))
+    return SimpleNamespace(get=get, with_switches=lambda **switches: other, asked=asked, does_not_fit=not fits, case=case(**more))
 
 
 def claim(value="1", **fields):

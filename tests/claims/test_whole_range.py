@@ -67,7 +67,7 @@ def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
     ],
 )  # fmt: skip
 def test_a_range_is_covered_where_every_crossing_in_it_is_known(method, domain, ends, covers, monkeypatch):
-    monkeypatch.setattr(whole_range, "trees", lambda solution: SimpleNamespace(crossing=SimpleNamespace(domain=domain)))
+    monkeypatch.setattr(whole_range, "formula_trees", lambda solution: SimpleNamespace(crossing=SimpleNamespace(domain=domain)))
     assert whole_range._covers(SimpleNamespace(method=method), SimpleNamespace(low=ends[0], high=ends[1])) is covers
 
 
