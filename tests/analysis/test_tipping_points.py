@@ -107,7 +107,7 @@ def test_flips_by_hand(label):
     made = {(f.name, f.condition): (f.crossing, f.value, f.last, f.up, f.holds, f.wrong) for f in every}
     assert made == {key: (*map(number, row[:3]), *row[3:]) for key, row in table.items()}
     assert len(every) == len(made) and never(answers, every) == unmoved
-    assert all((f.turns, f.until, f.low, f.high, f.everywhere, f.gone()) == ((), None, None, None, True, frozenset()) for f in every)
+    assert all((f.turns, f.until, f.low, f.high, f.everywhere, f.beyond()) == ((), None, None, None, True, frozenset()) for f in every)
     wrong_now = {not row[4] and key[1] for key, row in table.items()} == {key[1] for key in table}  # as things are every condition holds
     assert all((not f.wrong_now) is wrong_now for f in every)
     order = [(f.distance is None, f.distance or 0) for f in every]
@@ -150,7 +150,7 @@ def test_flips_over_ranges_of_other_inputs():
         "batch": 365,  # 20 µs over 0.455 go 364 times into 16 ms
         "step_overhead": Fraction(16, 1000) - Fraction(1, 70),
     }
-    spans = {name: (f.low, f.high, f.everywhere, f.gone()) for name, f in made.items()}
+    spans = {name: (f.low, f.high, f.everywhere, f.beyond()) for name, f in made.items()}
     assert spans["mbu"] == spans["mfu"] == (None, None, True, frozenset())
     assert spans["mem_bandwidth"] == (Fraction("1.25e12") / Fraction("0.9"), Fraction("2.5e12"), True, frozenset())
     assert spans["weight_bytes_per_param"] == (Fraction("1.6"), Fraction("2.88"), True, frozenset())

@@ -17,7 +17,7 @@ class Plain:
 
     axes = 1
 
-    def settled(self, result, doubt, node, index):
+    def exact_where(self, result, doubt, node, index):
         return result
 
 

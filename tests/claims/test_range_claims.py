@@ -53,8 +53,20 @@ def test_the_end_of_a_stretch_of_a_share_is_the_crossing_itself():
 
 
 def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
-    assert judged("batch < 100", "1..100", True).reason == "holds in only part of the range: true or false"
-    assert judged("batch > 3000", "1000..4000", False).reason == "holds in only part of the range: not for batch 3,001 to 4,000"
+    assert judged("batch < 100", "1..100", True).reason == "holds in a part of the range only: true or false"
+    assert judged("batch > 3000", "1000..4000", False).reason == "holds in a part of the range only: not for batch 3,001 to 4,000"
+
+
+@pytest.mark.parametrize(
+    ("method", "domain", "ends", "covers"),
+    [
+        ("closed_form", (1, 10), (1, 10), True), ("closed_form", (1, 10), (2, 9), True), ("closed_form", (1, 10), (2, 11), False), ("closed_form", (3, 10), (2, 9), False), ("closed_form", (1, None), (2, 10**9), True),
+        ("closed_form", (1, 2), (1, 9), False), ("scan", (1, 10), (2, 9), False),
+    ],
+)  # fmt: skip
+def test_a_range_is_covered_where_every_crossing_in_it_is_known(method, domain, ends, covers, monkeypatch):
+    monkeypatch.setattr(whole_range, "formula_trees", lambda solution: SimpleNamespace(crossing=SimpleNamespace(domain=domain)))
+    assert whole_range._covers(SimpleNamespace(method=method), SimpleNamespace(low=ends[0], high=ends[1])) is covers
 
 
 @pytest.mark.parametrize(

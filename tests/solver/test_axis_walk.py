@@ -31,11 +31,11 @@ ZEROS = {
 """Formulas over x above 0, where a is 3. Of a stretch without a difference its end is one."""
 
 
-@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize("roots_only", [False, True])
 @pytest.mark.parametrize("text", ZEROS)
-def test_zeros_of_quotients_with_bends(text, bare):
-    walk = AxisWalk("x", lambda tree, at: evaluate(tree, Numbers(a=Fraction(3)), at), bare=bare)
+def test_zeros_of_quotients_with_bends(text, roots_only):
+    walk = AxisWalk("x", lambda tree, at: evaluate(tree, Numbers(a=Fraction(3)), at), roots_only=roots_only)
     solved = walk.solve(parse(text))
     assert [str(value) for value in solved.values] == ZEROS[text]
-    assert all(branch.closed_form is None and not branch.conditions for branch in solved.branches) or not bare
-    assert [branch.value for branch in solved.branches if branch.value is not None] == [Fraction(zero) for zero in ZEROS[text]] or not bare
+    assert all(branch.closed_form is None and not branch.conditions for branch in solved.branches) or not roots_only
+    assert [branch.value for branch in solved.branches if branch.value is not None] == [Fraction(zero) for zero in ZEROS[text]] or not roots_only

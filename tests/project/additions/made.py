@@ -56,7 +56,7 @@ OF_THE_THEORY = {
         Insert("symroof/formula/parse.py", '"nearest": (1, 1), ', '"sqrt": (1, 1)'),
         Insert("symroof/formula/evaluate.py", '    "nearest": lambda x: _whole(x + Fraction(1, 2), False),\n', '    "sqrt": sqrt,\n'),
         Insert("symroof/formula/to_sympy.py", '"nearest": lambda x: sympy.floor(x + sympy.Rational(1, 2)), ', '"sqrt": sympy.sqrt'),
-        Insert("symroof/arrays/functions.py", '    "nearest": lambda x: np.floor(x + 0.5),\n', '    "exp": _still(np.exp),\n'),
+        Insert("symroof/arrays/functions.py", '    "nearest": lambda x: np.floor(x + 0.5),\n', '    "exp": _of_constants(np.exp),\n'),
     ],
 }  # fmt: skip
 
@@ -157,8 +157,8 @@ OF_VERDICTS = {
     "A condition of the headline": [
         Insert(
             "symroof/analysis/constraints.py",
-            '    memory += [Condition("copies", "weight_bytes_per_device", "free_memory")] if answers.case.known("fits") else []\n',
-            "    return memory + load + [Condition(name, metric, TARGET_SYMBOLS[name])",
+            '    memory += [Constraint("copies", "weight_bytes_per_device", "free_memory")] if bound_case.case.known("fits") else []\n',
+            "    return memory + load + [Constraint(name, metric, TARGET_SYMBOLS[name])",
         ),
         Insert(
             REVIEW,
