@@ -11,7 +11,7 @@ from sympy import Eq, Rational, Symbol, pi
 import symroof as sr
 from symroof import symbols as s
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex
 from symroof.formula.text import text
 
 STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)

@@ -12,7 +12,7 @@ from itertools import islice
 
 from symroof.analysis.inline import explained, shortest
 from symroof.cases.case_results import Answers
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
 from symroof.formula.tree import Add, Call, Div, Name, Tree, mentions, walk
@@ -148,5 +148,5 @@ def named_arms(node: Tree) -> tuple[Name, ...]:
 
 def _tidied(tree: Tree) -> Tree:
     """Powers of the input that the marks brought cancelled."""
-    reduced = quotients.fraction(rebuild(tree, _tidied))
+    reduced = build.as_fraction(rebuild(tree, _tidied))
     return quotient(reduced.over, reduced.under) if isinstance(reduced, Div) else reduced

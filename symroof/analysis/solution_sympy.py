@@ -12,7 +12,7 @@ from typing import Any
 from symroof.analysis.conditions import solved_condition
 from symroof.analysis.expressions import in_sympy
 from symroof.cases.case_results import Answers
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.random_points import Point
 from symroof.formula.rewrite import rebuild, substitute
@@ -117,7 +117,7 @@ def _not_later(first: Tree, second: Tree) -> Tree:
 
 def _exists(form: Tree, answers: Answers) -> Iterator[Compare]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
-    for factor in chain(*quotients.above_and_below(form)):
+    for factor in chain(*build.numerator_and_denominator(form)):
         whole = answers.case.expanded(factor, complete=False)
         nothing = {name: ZERO for name in names(whole) if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish}
         if plainly_positive(factor) and substitute(whole, dict(nothing)) == ZERO:
@@ -169,7 +169,7 @@ class _Root:
 
 def _quotient(tree: Tree) -> tuple[Tree, Tree]:
     """Numerator and denominator."""
-    over, under = quotients.above_and_below(tree)
+    over, under = build.numerator_and_denominator(tree)
     return build.mul(*over), build.mul(*under)
 
 

@@ -14,9 +14,8 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Compare, Largest, Name, Num, Tree
 from symroof.theory.case import Case
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing, Recall
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.recall import Recall
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from symroof.specs.fields import Span
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.precision import BITS
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import default_of
 from symroof.theory.layout import DEGREES
 from symroof.units import Quantity, format_quantity
 

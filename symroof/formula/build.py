@@ -270,3 +270,33 @@ def call(function: str, *args: Tree) -> Tree:
         whole = -(-value.numerator // value.denominator) if function == "ceil" else value.numerator // value.denominator
         return Num(Fraction(whole), args[0].dimension)
     return Call(function, args)
+
+
+@cached
+def as_fraction(tree: Tree) -> Tree:
+    """A product with quotients in it as one quotient, so that equal factors meet and cancel.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(Mul((parse("a/(b*c)"), parse("c*d/2"))))
+    'a/(b*c)*(c*d/2)'
+    >>> text(as_fraction(Mul((parse("a/(b*c)"), parse("c*d/2")))))
+    'a*d/(2*b)'
+    """
+    above, below = numerator_and_denominator(tree)
+    return div(mul(*above), mul(*below))
+
+
+def numerator_and_denominator(tree: Tree) -> tuple[list[Tree], list[Tree]]:
+    """The factors above and below the bar of a product of quotients."""
+    match tree:
+        case Neg(arg):
+            above, below = numerator_and_denominator(arg)
+            return [number(-1), *above], below
+        case Mul(factors):
+            parts = [numerator_and_denominator(factor) for factor in factors]
+            return [x for above, _ in parts for x in above], [x for _, below in parts for x in below]
+        case Div(over, under):
+            (a, b), (c, d) = numerator_and_denominator(over), numerator_and_denominator(under)
+            return a + d, b + c
+    return [tree], []

@@ -10,22 +10,110 @@ is n_heads/n_kv_heads times what is derived
 d*n*s**2: you have 4, derived 2
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from fractions import Fraction
+from __future__ import annotations
 
-from symroof.formula import build, quotients
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from symroof.formula import build
 from symroof.formula import random_points as points
 from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
-from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.one_name_factor import factor_of_one_name
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, Work, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild, without
-from symroof.formula.text import WORK
+from symroof.formula.text import WORK, number_text, text
 from symroof.formula.tree import ONE, Call, Largest, Name, Num, Tree, names
-from symroof.units import Dimension, describe, strict
+from symroof.units import Dimension, describe, significant, strict
+
+Verdict = Literal["equal", "dimension", "factor", "inverted", "terms", "arms", "different", "undecided"]
+
+
+@dataclass(frozen=True)
+class TermDifference:
+    """One power product whose coefficients differ; 0 where a side does not have it.
+
+    Attributes:
+        product: the power product, 1 for a plain number.
+        claimed, derived: its coefficients.
+        under: whether it stands below the bar, above which both formulas are the same.
+        bar: what both formulas stand over, where the terms are those above it.
+    """
+
+    product: Tree
+    claimed: Fraction
+    derived: Fraction
+    under: bool = False
+    bar: Tree = ONE
+
+    def __str__(self) -> str:
+        place = " in the denominator" if self.under else "" if self.bar == ONE else f" over {text(self.bar)}"
+        ours, theirs = (number_text(value) if value else "none" for value in (self.claimed, self.derived))
+        return f"{text(self.product)}{place}: you have {ours}, derived {theirs}"
+
+
+@dataclass(frozen=True)
+class ArmDifference:
+    """Arms of a maximum or minimum that differ; None where a side has no such arm."""
+
+    claimed: Tree | None
+    derived: Tree | None
+    comparison: Comparison | None = None
+
+    def __str__(self) -> str:
+        if self.comparison and self.claimed:
+            return f"arm {text(self.claimed)}: {self.comparison}"
+        return f"extra arm {text(self.claimed)}" if self.claimed else f"missing arm {text(self.derived)}" if self.derived else ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a claimed formula stands to the derived one.
+
+    Attributes:
+        verdict: the plainest true answer; ``dimension`` comes first, then the others in the order of the type.
+        exact: certain, by algebra or by a point at which the two differ; otherwise so at all ``points`` random points.
+        dimension: the error in the dimension, if there is one.
+        factor: claimed over derived, where that is a product of powers, or moves with one name only.
+        ratio: the factor as a number, where it is one.
+        inverted: whether claimed times derived is 1.
+        terms: power products with different coefficients, where both are sums over the same bar.
+        arms: differing arms of a maximum or minimum.
+        low, high: the least and the largest of claimed over derived at random points, where they differ.
+    """
+
+    verdict: Verdict
+    exact: bool = True
+    dimension: str = ""
+    factor: Tree | None = None
+    ratio: Fraction | None = None
+    inverted: bool = False
+    terms: tuple[TermDifference, ...] = ()
+    arms: tuple[ArmDifference, ...] = ()
+    low: Fraction | None = None
+    high: Fraction | None = None
+    points: int = 0
+
+    def __str__(self) -> str:
+        match self.verdict:
+            case "equal":
+                return "equal" if self.exact else f"equal at {self.points} random points"
+            case "dimension":
+                return self.dimension
+            case "factor" if self.factor:
+                return f"is {text(self.factor)} times what is derived"
+            case "inverted":
+                return "is the inverse of what is derived"
+            case "terms" | "arms":
+                return "; ".join(map(str, (*self.terms, *self.arms)))
+            case "different" if self.low is not None and self.low == self.high:
+                return f"is {significant(self.low, 3)} times what is derived where neither is zero, and differs elsewhere"
+            case "different" if self.low is not None and self.high is not None:
+                return f"differs: at random values it is {significant(self.low, 3)} to {significant(self.high, 3)} times what is derived"
+        return "cannot be decided" if self.verdict == "undecided" else "differs"
+
 
 MOST_SHOWN_TERMS = 64
 DEEPEST = 4
@@ -215,7 +303,7 @@ def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
     """A single product with one maximum in it, as the maximum's name and its arms, each times the rest."""
     if len(terms) != 1:
         return None
-    above, below = quotients.above_and_below(terms[0])
+    above, below = build.numerator_and_denominator(terms[0])
     calls = [part for part in above if isinstance(part, Call) and part.function in ("max", "min")]
     if len(calls) != 1:
         return None
@@ -268,3 +356,46 @@ def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) 
         return Comparison("factor", factor=build.number(seen.constant), ratio=seen.constant, **shown)  # type: ignore[arg-type]
     low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
     return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
+
+
+def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree | None:
+    """Claimed over derived where it moves with one name only, such as ``output/(output - 1)``: factors that match are cancelled.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(factor_of_one_name(parse("output*itl"), parse("(output - 1)*itl"), NormalForms()))
+    'output/(output - 1)'
+    """
+    parts = [build.numerator_and_denominator(tree) for tree in (claimed, derived)]
+    over = _factors([*parts[0][0], *parts[1][1]], forms)
+    under = _factors([*parts[1][0], *parts[0][1]], forms)
+    shared = [key for key in over if key in under]
+    if not shared:
+        return None
+    above: dict[str, tuple[Quotient, int]] = {}
+    for side, sign in ((over, 1), (under, -1)):
+        for key, (form, times) in side.items():
+            above[key] = (form, above.get(key, (form, 0))[1] + sign * times)
+    left = {key: pair for key, pair in above.items() if pair[1]}
+    tree = _tree(forms.of(build.div(_product(left, 1, forms), _product(left, -1, forms))), forms)  # shared factors cancel in its form
+    return tree if len(names(tree)) == 1 else None
+
+
+def _factors(parts: list[Tree], forms: NormalForms) -> dict[str, tuple[Quotient, int]]:
+    """The factors by their form, each with how often it occurs."""
+    counted: dict[str, tuple[Quotient, int]] = {}
+    for part in parts:
+        form = forms.of(part)
+        counted[form.key()] = (form, counted.get(form.key(), (form, 0))[1] + 1)
+    return counted
+
+
+def _tree(form: Quotient, forms: NormalForms) -> Tree:
+    return build.div(tree_of(form.over, forms.atoms), tree_of(form.under, forms.atoms))
+
+
+def _product(parts: dict[str, tuple[Quotient, int]], sign: int, forms: NormalForms) -> Tree:
+    return build.mul(
+        build.number(1),
+        *(build.power(_tree(form, forms), build.number(abs(times))) for form, times in parts.values() if times * sign > 0),
+    )

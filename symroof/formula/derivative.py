@@ -13,10 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.elementary import NoRealValue, arguments, slope
 from symroof.formula.evaluate import NotGiven
 from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import substitute
+from symroof.formula.sympy_functions import NoRealValue, arguments, slope
 from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Slope, Total, Tree, mapper, sums
 
 Rule = Callable[[Any, Callable[[Tree], Tree]], Tree]

@@ -1,6 +1,6 @@
 """The value of a formula, exactly, for any number type that can add, multiply and compare.
 
-A formula is printed once as a Python function (:mod:`symroof.formula.source`) and run over whatever numbers there are: fractions give
+A formula is printed once as a Python function (:mod:`symroof.formula.codegen`) and run over whatever numbers there are: fractions give
 exact values, :class:`~symroof.formula.dual.Dual` slopes, :class:`~symroof.formula.piecewise.Piecewise` sums over steps at once.
 Roots, logarithms, exponentials and powers that are no longer rational are taken to 40 digits.
 """
@@ -15,10 +15,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from symroof.formula import elementary
+from symroof.formula import sympy_functions
+from symroof.formula.codegen import Source, python
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
-from symroof.formula.source import Source, python
 from symroof.formula.tree import Tree
 
 DIGITS = 40
@@ -266,13 +266,13 @@ def _elementary(function: str, *args: Any) -> Any:
     if any(isinstance(arg, Piecewise) for arg in args):
         raise NotPolynomial(f"{function}() of the index of a sum")
     if any(isinstance(arg, float) for arg in args):
-        return float(elementary.over_arrays(function)(*args))
+        return float(sympy_functions.over_arrays(function)(*args))
     plain = [arg.value if isinstance(arg, Dual) else Fraction(arg) for arg in args]
     moving = [(i, arg.slope) for i, arg in enumerate(args) if isinstance(arg, Dual)]
     try:
-        value = elementary.value(function, *plain)
-        return Dual(value, sum((own * elementary.slope_at(function, i, *plain) for i, own in moving), Fraction(0))) if moving else value
-    except elementary.NoRealValue as error:
+        value = sympy_functions.value(function, *plain)
+        return Dual(value, sum((own * sympy_functions.slope_at(function, i, *plain) for i, own in moving), Fraction(0))) if moving else value
+    except sympy_functions.NoRealValue as error:
         raise NoValue(str(error)) from None
 
 

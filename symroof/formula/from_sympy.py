@@ -18,8 +18,8 @@ from functools import cache, reduce
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.elementary import name_of
 from symroof.formula.rewrite import substitute
+from symroof.formula.sympy_functions import name_of
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Largest, Name, Num, Slope, Total, Tree
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096

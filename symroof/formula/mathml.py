@@ -15,8 +15,8 @@ from functools import lru_cache
 from html import escape
 from typing import ClassVar
 
+from symroof.formula.latex import Notation
 from symroof.formula.latex_tokens import GREEK
-from symroof.formula.notation import Notation
 from symroof.formula.text import number_text
 from symroof.formula.tree import Tree
 

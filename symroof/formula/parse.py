@@ -104,7 +104,7 @@ def parse(source: str) -> Tree:
 
 
 class Reader:
-    """Precedence climbing, one method a level; :mod:`symroof.formula.read_latex` has its own levels and these bounds."""
+    """Precedence climbing, one method a level; :mod:`symroof.formula.parse_latex` has its own levels and these bounds."""
 
     def __init__(self, cut: list[Token]) -> None:
         self.tokens, self.position, self.depth = cut, 0, 0

@@ -22,10 +22,10 @@ from symroof.specs.layers import Block, FeedForward, GroupedAttention, LayerKind
 from symroof.specs.measured import MeasuredSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
-from symroof.specs.own_theory import TheorySpec
 from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
-from symroof.theory.layer_blocks import PARAMETER_GROUPS
+from symroof.specs.user_theory import TheorySpec
+from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import cells, parameters, total
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume

@@ -19,7 +19,7 @@ from symroof.select.configuration import Configuration, Run, judged, targets_of
 from symroof.select.layouts import NO_COUNTS, Counts, degrees_of, device_counts, laid_out
 from symroof.select.pareto_front import front
 from symroof.select.screened_group import PRICED
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
 BESTS: dict[str, tuple[str, bool]] = {

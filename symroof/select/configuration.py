@@ -17,7 +17,7 @@ from symroof.select.batch_window import Window, window
 from symroof.select.ranged_screening import screened_over_ranges
 from symroof.select.screened_group import CLOSE, Screened
 from symroof.select.screening import screened
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 

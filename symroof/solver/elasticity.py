@@ -4,7 +4,7 @@ A term ``c*x**k`` moves ``k`` per cent; a sum moves as its terms do, each weight
 made of shares, and shares are what people can picture: the cache's share of the bytes, the head's share of the FLOPs.
 """
 
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.tree import ZERO, Name, Tree
 from symroof.solver.rational import Polynomial, rational, shared_factors_out, terms_of
 
@@ -43,4 +43,4 @@ def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
 
 
 def _at_power(term: Tree, x: str, power: int) -> Tree:
-    return quotients.fraction(build.mul(term, build.power(Name(x), build.number(power))))
+    return build.as_fraction(build.mul(term, build.power(Name(x), build.number(power))))

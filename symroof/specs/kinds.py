@@ -16,12 +16,12 @@ FILE_KINDS = {
     "model": ("symroof.specs.model", "ModelSpec"),
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
     "preset": ("symroof.specs.preset", "PresetSpec"),
-    "theory": ("symroof.specs.own_theory", "TheorySpec"),
+    "theory": ("symroof.specs.user_theory", "TheorySpec"),
     "claims": ("symroof.specs.claims", "ClaimsSpec"),
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
-OWN_KINDS = {"theory part": ("symroof.specs.theory_parts", "TheoryPartSpec")}
+OWN_KINDS = {"theory part": ("symroof.specs.built_in_theory", "TheoryPartSpec")}
 """Files that symroof has and nobody else writes."""
 MARKS = {
     "theory part": ("part_of", "parts"),

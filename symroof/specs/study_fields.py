@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from pydantic import BeforeValidator, ValidationInfo, WithJsonSchema
 
 from symroof.errors import nearest
-from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
+from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.engines import engine_class
 from symroof.specs.fields import Faults, Spec
 from symroof.specs.input_values import MOST_VALUES, Setting, of_device, setting_of_device, settings
@@ -79,7 +79,7 @@ def own_formulas(specs: dict[str, FormulaSpec], known: Declarations) -> Declarat
     """The formulas that a study declares; what reads them is loaded for the first."""
     if not specs:
         return NONE
-    from symroof.specs.declared_names import declared_formulas
+    from symroof.specs.definitions import declared_formulas
 
     return declared_formulas(specs, known)
 
@@ -88,7 +88,7 @@ def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Dec
     """The thresholds that a study declares beside those that it names; what reads them is loaded for the first."""
     if not (specs := _own(named)):
         return NONE
-    from symroof.specs.declared_names import declared_thresholds
+    from symroof.specs.definitions import declared_thresholds
 
     return declared_thresholds(specs, known)
 

@@ -17,12 +17,11 @@ from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ONE, ZERO, At, Call, Compare, Largest, Name, Num, Slope, Tree, mentions, names
-from symroof.theory.defaults import Missing, NotClosed, default_of
+from symroof.theory.declarations import Missing, NotClosed, Recall, default_of
 from symroof.theory.devices import whole_of
 from symroof.theory.layout import FREE, layout, may_lay_out, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
-from symroof.theory.recall import Recall
 from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
 from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import Theory, UnknownName, theory

@@ -6,17 +6,41 @@ They travel with the selection of a study into its theory, and so are known in t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import MISSING, dataclass, fields
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.formula.tree import Slope, Tree
+from symroof.formula.evaluate import NotGiven
+from symroof.formula.tree import Num, Slope, Tree
 from symroof.theory.quantity import Quantity
-from symroof.theory.recall import Recall
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
+from symroof.units import parse_quantity
 
 if TYPE_CHECKING:
     from symroof.theory.thresholds import Threshold
+
+
+class Recall:
+    """A dataclass that keeps what it works out. Fields that are not compared are forgotten by copies and pickles, as is all that is cached beside the fields.
+
+    >>> from dataclasses import dataclass, field
+    >>> import copy
+    >>> @dataclass
+    ... class Square(Recall):
+    ...     side: int
+    ...     known: dict = field(default_factory=dict, compare=False)
+    >>> copy.copy(Square(3, {"area": 9}))
+    Square(side=3, known={})
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.compare}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            fresh = field.default if field.default_factory is MISSING else field.default_factory()
+            object.__setattr__(self, field.name, state.get(field.name, fresh))
+
 
 OWN = "defined"
 """The group of quantities and thresholds that are declared here."""
@@ -31,8 +55,8 @@ class Declarations(Recall):
         title: what a theory file calls itself.
         symbols: the SymPy symbols that the caller has for some of the inputs, by name.
 
-    >>> from symroof.theory.quantity import declared
-    >>> own = Declarations(quantities=(declared(OWN, "cache_share", "s", "", "cache of all memory"),))
+    >>> from symroof.theory.quantity import declared_quantity
+    >>> own = Declarations(quantities=(declared_quantity("cache_share", {"unit": "s", "means": "cache of all memory"}, OWN),))
     >>> own.symbol("cache_share").meaning, own.symbol("ttft").unit, own.symbol("ttf")
     ('cache of all memory', 's', None)
     """
@@ -134,3 +158,34 @@ def _over(mine: tuple[S, ...], theirs: tuple[S, ...]) -> tuple[S, ...]:
 
 NONE = Declarations()
 """A study that declares nothing."""
+
+
+class Missing(NotGiven):
+    """An input without a value; ``name`` is the input. A quantity of layers that the model lacks is one too, until it is given; ``why`` says so."""
+
+    def __init__(self, name: str, why: str = "") -> None:
+        super().__init__(why or f"needs {name}")
+        self.name = name
+
+
+class NotClosed(NotGiven):
+    """A quantity that no formula gives under the assumptions; its value can still be given."""
+
+
+@lru_cache(maxsize=1024)
+def default_of(name: str, own: Declarations = NONE) -> Num | None:
+    """The default of an input, from its declaration; ``own`` are the declarations of a study."""
+    symbol = own.input(name)
+    if symbol is None or symbol.default is None:
+        return None
+    return Num(parse_quantity(symbol.default).value, symbol.dimension)
+
+
+def neutral_default(name: str) -> Num | None:
+    """The default of an input where it is 0 or 1: without effect on a product or a sum, so a formula need not show it.
+
+    >>> neutral_default("batch"), neutral_default("block_size"), neutral_default("prompt")
+    (Num(value=Fraction(1, 1), dimension=()), None, None)
+    """
+    default = default_of(name)
+    return Num(default.value) if default is not None and default.value in (0, 1) else None

@@ -10,9 +10,9 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import rename, substitute
 from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.layer_blocks import layer_rows, outer_rows
+from symroof.theory.blocks import CORE, SCAN
+from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.mixers import CORE, SCAN
 from symroof.theory.rows import Row
 from symroof.theory.steps import Pool, Reach, Scope
 from symroof.theory.switches import Assumptions

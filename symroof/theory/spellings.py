@@ -5,10 +5,9 @@ from collections.abc import Collection
 from functools import lru_cache
 from itertools import pairwise
 
-from symroof.formula.latex_signs import sign_name
 from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import FormulaError, parse, tokens
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex, sign_name
 from symroof.formula.rewrite import rename
 from symroof.formula.tree import Slope, Tree, changed_inputs, names
 from symroof.theory.quantities import QUANTITIES

@@ -18,10 +18,10 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ZERO, Name, Slope, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.blocks import CORE
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, whole_of
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.mixers import CORE
 from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES

@@ -9,7 +9,7 @@ from symroof.claims import derive_claim as deriving
 from symroof.claims.derive_claim import Derived, _outside_its_regime, _threshold, _throughout, _timed, derived, worked_out
 from symroof.errors import InputError, NoValueHere
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 
 TIMED = ("itl", "ttft", "prefill_time")
 

@@ -14,7 +14,7 @@ from symroof.claims.slips.explanation import Explanation
 from symroof.claims.unstated_assumptions import explained, simplification
 from symroof.errors import InputError, NoValueHere, Problem
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.theory import UnknownName
 
 CLAIM = ClaimSpec(id="x", quantity="itl", value="5 ms", given={"batch": 2})

@@ -12,7 +12,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, names
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.defaults import Missing, NotClosed, default_of, neutral_default
+from symroof.theory.declarations import Missing, NotClosed, default_of, neutral_default
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory import UnknownName

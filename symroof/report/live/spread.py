@@ -12,7 +12,7 @@ from symroof.errors import InputError
 from symroof.formula.tree import Num
 from symroof.report.live.choices import Setting
 from symroof.specs.fields import Span
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import default_of
 
 MOST_RANGES = 6
 """Ranges of which a page looks at every corner, 64 of six; where there are more it shows the expected values alone."""

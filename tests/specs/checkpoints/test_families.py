@@ -5,7 +5,7 @@ import json
 import pytest
 
 from symroof.specs.checkpoints.family_table import FAMILIES, SAME_AS, WRAPPERS, family_of, known_types
-from symroof.theory.mixers import CORE, SCAN
+from symroof.theory.blocks import CORE, SCAN
 from symroof.theory.operator_table import cells, total
 from symroof.theory.switches import assume
 

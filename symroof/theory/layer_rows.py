@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.feed_forwards import FEED_FORWARDS
-from symroof.theory.mixers import MIXERS
+from symroof.theory.blocks import FEED_FORWARDS, MIXERS
 from symroof.theory.rows import Row, gemm, product, stored
 
 PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}

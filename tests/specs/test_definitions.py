@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.specs.declared_entries import ThresholdSpec
-from symroof.specs.declared_names import declared_thresholds
+from symroof.specs.definition_entries import ThresholdSpec
+from symroof.specs.definitions import declared_thresholds
 from symroof.specs.fields import build
-from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import loads
 from symroof.specs.study_files import read_study, read_theory
+from symroof.specs.user_theory import TheorySpec
 from symroof.theory.declarations import NONE
 from symroof.theory.symbols import exact_text
 

@@ -15,7 +15,7 @@ from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.text import text
 from symroof.formula.tree import Tree, names
-from symroof.specs.declared_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import NAME, Faults, Spec, build
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import OWN, Declarations
@@ -50,7 +50,7 @@ class TheorySpec(Spec):
         Raises:
             Faults: everything wrong with its names and formulas.
         """
-        from symroof.specs.declared_names import declared_conditions, declared_formulas, declared_inputs, declared_thresholds
+        from symroof.specs.definitions import declared_conditions, declared_formulas, declared_inputs, declared_thresholds
 
         own = _at("inputs", lambda: declared_inputs(self.inputs))
         holding = _at("conditions", lambda: declared_conditions(self.conditions, (*own, *self.define)))

@@ -17,7 +17,7 @@ from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Num, Tree, names, walk
-from symroof.specs.declared_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import NONE, OWN, Declarations

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symroof.formula.latex import latex
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex
 from symroof.formula.text import text
 from symroof.theory.spellings import read_formula, resolved
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from symroof.formula.parse import FormulaError, parse
-from symroof.specs.declared_entries import ConditionSpec, Formula, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import ConditionSpec, Formula, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import NAME, Faults, Spec
 
 
