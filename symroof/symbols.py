@@ -28,17 +28,17 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from symroof.formula.derivative import BY_TERMS
+from symroof.formula.derivative import SLOPE_BY_TERM_COUNT
 from symroof.formula.evaluate import NotGiven
 from symroof.formula.to_sympy import to_sympy, writer
-from symroof.formula.tree import Compare, Largest, Slope, Tree
+from symroof.formula.tree import Compare, DerivativeName, Largest, Tree
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
 from symroof.theory.theory import UnknownName, theory
 
 
-class Spellings(dict[Any, str]):
+class LatexNames(dict[Any, str]):
     """Symbol -> LaTeX, for every input and quantity; that of one kind of layer (``n_layers.local``) is spelled when looked up."""
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -59,10 +59,10 @@ def symbol(name: str, own: Declarations = NONE) -> Any:
     >>> symbol("n_layers.local"), symbol("c1").is_positive
     (n_layers.local, None)
     """
-    if isinstance(name, Slope):
+    if isinstance(name, DerivativeName):
         import sympy
 
-        if name == BY_TERMS:
+        if name == SLOPE_BY_TERM_COUNT:
             raise NotGiven("the slope of a sum in the number of its terms")
         return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
     if name in own and name not in own.in_sympy:
@@ -123,7 +123,7 @@ def expressions(own: Declarations = NONE) -> Callable[[Tree], Any]:
 
 def __getattr__(name: str) -> Any:
     if name == "latex":
-        globals()["latex"] = Spellings({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
+        globals()["latex"] = LatexNames({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
         return globals()["latex"]
     printed = ALIASES.get(name, name)
     if printed in INPUTS or printed in QUANTITIES:

@@ -14,7 +14,7 @@ from symroof.analysis.expressions import in_sympy
 from symroof.cases.case_results import Answers
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.random_points import Point
+from symroof.formula.random_points import RandomPoint
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, names
 from symroof.solver.closed_forms import plainly_positive
@@ -98,7 +98,7 @@ def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -
     """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(forms) > 1 else 0):
-        numbers, values = Point(f"{seed}", DECADES, whole=False), {}
+        numbers, values = RandomPoint(f"{seed}", DECADES, whole=False), {}
         for place, (form, held) in enumerate(zip(forms, conditions, strict=True)):
             with suppress(NoValue):
                 if all(evaluate(condition, numbers) for condition in held):

@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import count
 
 from symroof.formula import build
-from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, primitive, ratio, scaled, single, tree_of
+from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, WorkBudget, constant, content, plus, primitive, ratio, scaled, single, tree_of
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 
@@ -45,7 +45,7 @@ class NormalForms:
     """
 
     def __init__(self) -> None:
-        self.work = Work()
+        self.work = WorkBudget()
         self.atoms: dict[str, Tree] = {}
         self._signs: dict[str, str] = {}
         self._forms: dict[Tree, Quotient] = {}

@@ -34,14 +34,14 @@ DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
 
 
 @dataclass(frozen=True)
-class Source:
+class GeneratedCode:
     """The text of a function, and the objects that stand in it by name: its numbers, and the nodes whose exact value may be asked for."""
 
     text: str
     constants: dict[str, Any]
 
 
-def python(tree: Tree, bound: Sequence[str], moving: Collection[str] | None = None) -> Source:
+def python(tree: Tree, bound: Sequence[str], moving: Collection[str] | None = None) -> GeneratedCode:
     """A formula as a function of where its names are asked for and of its ``bound`` names.
 
     A product ends at a factor that is zero: what follows need not have a value. With ``moving``, the names that are arrays, factors that
@@ -60,7 +60,7 @@ class _Python:
         self.indices: tuple[str, ...] = bound
         self.temporaries = 0
 
-    def source(self) -> Source:
+    def source(self) -> GeneratedCode:
         result = self.go(self.tree, 0)
         texts = [result, *(text for _, _, text in self.functions.values())]
         lines = [f"def formula({', '.join(('e', *map(_local, self.bound)))}):", *(["    v = e.value"] if any(ASKS.search(text) for text in texts) else [])]
@@ -71,7 +71,7 @@ class _Python:
                 lines += [f"    def {name}({', '.join(arguments)}):", f"        return {text}"]
             else:
                 lines += [f"    def {name}():", f"        if {name!r} not in m:", f"            m[{name!r}] = {text}", f"        return m[{name!r}]"]
-        return Source("\n".join((*lines, f"    return {result}")), self.constants)
+        return GeneratedCode("\n".join((*lines, f"    return {result}")), self.constants)
 
     def go(self, node: Tree, depth: int) -> str:
         """The text of a part; of one that lies deep or occurs again the call of its function."""

@@ -22,7 +22,7 @@ from symroof.formula import random_points as points
 from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, Work, product_of, ratio, scaled, tree_of
+from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, WorkBudget, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild, without
 from symroof.formula.text import WORK, number_text, text
 from symroof.formula.tree import ONE, Call, Largest, Name, Num, Tree, names
@@ -142,11 +142,11 @@ def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool
     >>> same(parse("a*(b + c)"), parse("a*b + c*a")), same(parse("a*(b + c)"), parse("a*b + c"))
     (True, False)
     """
-    apart = points.apart(claimed, derived, seed=0)
-    if apart:
+    differ = points.differ(claimed, derived, seed=0)
+    if differ:
         return False
     forms = forms or NormalForms()
-    forms.work = Work()
+    forms.work = WorkBudget()
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
         equal = forms.work.times(ours.over, theirs.under) == forms.work.times(theirs.over, ours.under)
@@ -154,9 +154,9 @@ def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool
             return equal
     except (TooLarge, NoForm):
         pass
-    if apart is None:  # of a queue that only grows there is a value almost nowhere
+    if differ is None:  # of a queue that only grows there is a value almost nowhere
         return False
-    seen = points.compared(claimed, derived, seed=0, to_a_difference=True)
+    seen = points.compare_at_points(claimed, derived, seed=0, to_a_difference=True)
     return seen is not None and seen.equal and not seen.untried
 
 
@@ -338,14 +338,14 @@ def _distance(comparison: Comparison) -> int:
 
 
 def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
-    """The comparison after random points: equal or a constant apart after all, or how far apart they lie.
+    """The comparison after random points: equal or a constant differ after all, or how far differ they lie.
 
     Where no point gives both a value, such as of queues that only grow, formulas that differ without their floors and roundings differ; that they are
     equal there is no answer.
     """
-    seen = points.compared(claimed, derived, seed)
+    seen = points.compare_at_points(claimed, derived, seed)
     if seen is None:
-        above = points.compared(without(claimed), without(derived), seed)
+        above = points.compare_at_points(without(claimed), without(derived), seed)
         seen = above if above and not above.equal else None
     if seen is None:
         return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")

@@ -17,12 +17,12 @@ from symroof.formula.evaluate import NotGiven
 from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import NoRealValue, arguments, slope
-from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Slope, Total, Tree, mapper, sums
+from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, DerivativeName, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, mapper, sums
 
 Rule = Callable[[Any, Callable[[Tree], Tree]], Tree]
 """The derivative of a node, from those of its parts."""
 TWO = Num(Fraction(2))
-BY_TERMS = Slope.of("sum", "number of its terms")
+SLOPE_BY_TERM_COUNT = DerivativeName.of("sum", "number of its terms")
 """Stands for the slope of a sum in the number of its terms, which has no value."""
 
 
@@ -34,7 +34,7 @@ def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: 
     Args:
         tree: the formula.
         by: the name that moves.
-        moves: whether another name may move with it; one that may stands in the result as its :class:`Slope`.
+        moves: whether another name may move with it; one that may stands in the result as its :class:`DerivativeName`.
 
     Raises:
         NotGiven: of a truth or a label, or by an argument of a function that SymPy has no derivative of.
@@ -49,13 +49,13 @@ def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: 
     def of_name(node: Name, go: Any) -> Tree:
         if node.name == by:
             return ONE
-        return Name(Slope.of(node.name, by)) if node.name not in indices and moves(node.name) else ZERO
+        return Name(DerivativeName.of(node.name, by)) if node.name not in indices and moves(node.name) else ZERO
 
     def at(node: At, go: Any) -> Tree:
         """What moves the changed inputs moves the quantity, and what moves it beside them."""
-        inner = [build.mul(At(Slope.of(node.name, key), node.changes), go(value)) for key, value in node.changes]
+        inner = [build.mul(At(DerivativeName.of(node.name, key), node.changes), go(value)) for key, value in node.changes]
         beside = by not in dict(node.changes) and moves(node.name)
-        return build.add(*inner, At(Slope.of(node.name, by), node.changes) if beside else ZERO)
+        return build.add(*inner, At(DerivativeName.of(node.name, by), node.changes) if beside else ZERO)
 
     rules: dict[type, Rule] = {**RULES, Name: of_name, At: at}
     return mapper(rules)(tree)
@@ -81,7 +81,7 @@ def _total(node: Total, go: Any) -> Tree:
     """The sum of the slopes of its terms; where the number of terms moves there is none, which a factor says that is asked for only there."""
     body, bounds = go(node.body), (go(node.first), go(node.last))
     inner = ZERO if body == ZERO else Total(body, node.index, node.first, node.last)
-    return build.add(inner, *(build.mul(bound, Name(BY_TERMS)) for bound in bounds if bound != ZERO))
+    return build.add(inner, *(build.mul(bound, Name(SLOPE_BY_TERM_COUNT)) for bound in bounds if bound != ZERO))
 
 
 def _chosen(keys: tuple[Tree, ...], values: tuple[Tree, ...]) -> Tree:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from symroof.formula import sympy_functions
-from symroof.formula.codegen import Source, python
+from symroof.formula.codegen import GeneratedCode, python
 from symroof.formula.dual import Dual
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.tree import Tree
@@ -67,7 +67,7 @@ def compiled(tree: Tree, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
     return function(python(tree, bound), EXACT)
 
 
-def function(source: Source, functions: Mapping[str, Any]) -> Callable[..., Any]:
+def function(source: GeneratedCode, functions: Mapping[str, Any]) -> Callable[..., Any]:
     """The function that a source is, of numbers for which these are its functions."""
     space: dict[str, Any] = {**functions, **source.constants}
     exec(compile(source.text, "<formula>", "exec"), space)  # the text is printed by symroof: names stand in it as quoted keys alone
@@ -75,10 +75,10 @@ def function(source: Source, functions: Mapping[str, Any]) -> Callable[..., Any]
     return made
 
 
-def place_chosen(keys: list[Any]) -> int:
+def chosen_index(keys: list[Any]) -> int:
     """Where the chosen value of ``of_largest`` stands among its arguments.
 
-    >>> place_chosen([3, 5, 5])
+    >>> chosen_index([3, 5, 5])
     3
     """
     return 2 * keys.index(max(keys)) + 1

@@ -20,7 +20,7 @@ from typing import Any
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import name_of
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Largest, Name, Num, Slope, Total, Tree
+from symroof.formula.tree import ONE, ZERO, Call, Compare, DerivativeName, Largest, Name, Num, Total, Tree
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
@@ -203,7 +203,7 @@ def _derivative(node: Any, go: Go) -> Tree:
         if not by.is_Symbol or not times.is_Integer:
             raise NoMeaning(f"a derivative is by symbols, so many times: {shown(node)}")
         for _ in range(int(times)):
-            name = Slope.of(name, by.name)
+            name = DerivativeName.of(name, by.name)
     return Name(name)
 
 

@@ -40,7 +40,7 @@ Named = tuple[str, str]
 """What stands before a formula, as it is printed or as a plain label, and the printed formula."""
 
 
-class Notation(ABC):
+class FormulaPrinter(ABC):
     """A formula in the order it was written, with brackets where a looser expression stands inside a tighter one.
 
     ``show`` prints a name; with ``dots`` there is a dot between all factors, else only between two numbers.
@@ -172,7 +172,7 @@ class Notation(ABC):
         """An exact number, with its unit where it has one."""
 
 
-class _Latex(Notation):
+class _Latex(FormulaPrinter):
     minus, dot, space, comma, equals = "-", r" \cdot ", " ", ", ", "{} = {}"
     brackets, fractions, powers = r"\left({}\right)", r"\frac{{{}}}{{{}}}", "{}^{{{}}}"
     sums, changed = r"\sum_{{{index}={first}}}^{{{last}}} ", r"\left. {} \right\vert_{{{}}}"

@@ -15,7 +15,7 @@ from functools import lru_cache
 from html import escape
 from typing import ClassVar
 
-from symroof.formula.latex import Notation
+from symroof.formula.latex import FormulaPrinter
 from symroof.formula.latex_tokens import GREEK
 from symroof.formula.text import number_text
 from symroof.formula.tree import Tree
@@ -134,7 +134,7 @@ def _function(name: str) -> str:
     return f'<mo lspace="0.167em" rspace="0">{name}</mo>'
 
 
-class _Mathml(Notation):
+class _Mathml(FormulaPrinter):
     minus, dot, space, comma, equals = '<mo form="prefix">−</mo>', "<mo>·</mo>", "", "<mo>,</mo>", "{}<mo>=</mo>{}"
     brackets, fractions = "<mrow><mo>(</mo>{}<mo>)</mo></mrow>", "<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>"
     powers = "<msup><mrow>{}</mrow><mrow>{}</mrow></msup>"

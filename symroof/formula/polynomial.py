@@ -3,7 +3,7 @@
 A monomial holds whole exponents, negative ones too, because names of this field are positive: ``a/(2*b)`` is one term.
 
 >>> a, b = single("a"), single("b")
->>> work = Work()
+>>> work = WorkBudget()
 >>> work.times(plus(a, b), plus(a, scaled(b, Fraction(-1)))) == {(("a", 2),): 1, (("b", 2),): -1}
 True
 """
@@ -70,7 +70,7 @@ def merged(m: Monomial, n: Monomial, sign: int = 1) -> Monomial:
     return tuple(sorted((name, exponent) for name, exponent in powers.items() if exponent))
 
 
-class Work:
+class WorkBudget:
     """Multiplication, with an end to how much of it is done."""
 
     def __init__(self) -> None:

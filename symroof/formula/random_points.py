@@ -1,7 +1,7 @@
 """Two formulas at random points: their values' ratio, exactly, over many magnitudes of every name.
 
 It decides nothing that a normal form can decide; it finds the arms of maxima that a formula has, and how far two
-formulas lie apart where they differ.
+formulas lie differ where they differ.
 """
 
 import itertools
@@ -31,7 +31,7 @@ NEGLIGIBLE = Fraction(1, 10**25)
 
 
 @dataclass(frozen=True)
-class Sample:
+class PointComparison:
     """The outcome of comparing two formulas at random points.
 
     Attributes:
@@ -59,10 +59,10 @@ class Sample:
         if not self.rounded:
             return first if all(ratio == first for ratio in self.ratios) else None
         plain = first.limit_denominator(LARGEST_PLAIN)
-        return (plain if _alike(plain, first) else first) if all(_alike(ratio, first) for ratio in self.ratios) else None
+        return (plain if _nearly_equal(plain, first) else first) if all(_nearly_equal(ratio, first) for ratio in self.ratios) else None
 
 
-class Point:
+class RandomPoint:
     """Values for names, and for quantities at changed inputs: the same for the same changes."""
 
     def __init__(self, seed: str, decades: int, whole: bool) -> None:
@@ -87,7 +87,7 @@ class Point:
         return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
 
 
-def compared(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> Sample | None:
+def compare_at_points(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> PointComparison | None:
     """The two formulas at random points; None where too few points give both a value in the time there is.
 
     ``to_a_difference`` ends at the first point that separates them: enough where all that is asked is whether they are equal.
@@ -114,15 +114,19 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool 
             continue
         count += 1
         one_zero |= (ours == 0) != (theirs == 0)
-        equal &= ours == theirs or (rounded and theirs != 0 and _alike(ours / theirs, Fraction(1)))
+        equal &= ours == theirs or (rounded and theirs != 0 and _nearly_equal(ours / theirs, Fraction(1)))
         if to_a_difference and not equal:
             return None
         if ours and theirs:
             ratios.append(ours / theirs)
-    return Sample(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
+    return (
+        PointComparison(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded)
+        if count >= FEWEST
+        else None
+    )
 
 
-def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
+def differ(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
     """Whether the first point where both have a value separates them; None where the first few give none."""
     whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
@@ -130,13 +134,13 @@ def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
             ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
         except (NoValue, NotPolynomial):
             continue
-        return ours != theirs and not (ours and theirs and _alike(ours, theirs))
+        return ours != theirs and not (ours and theirs and _nearly_equal(ours, theirs))
     return None
 
 
-def _points(seed: int, whole: bool) -> Iterator[Point]:
+def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:
     for i in range(MOST):
-        yield Point(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
+        yield RandomPoint(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
 
 
 RATIONAL = frozenset({"max", "min", "ceil", "floor", "of_largest"})
@@ -148,10 +152,10 @@ def _is_rounded(node: Tree) -> bool:
     return (isinstance(node, Call) and node.function not in RATIONAL) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
 
 
-def _taken(call: Call, point: Point) -> int:
+def _taken(call: Call, point: RandomPoint) -> int:
     values = [evaluate(arg, point) for arg in call.args]
     return values.index(max(values) if call.function == "max" else min(values))
 
 
-def _alike(a: Fraction, b: Fraction) -> bool:
+def _nearly_equal(a: Fraction, b: Fraction) -> bool:
     return a == b or (b != 0 and abs(a / b - 1) < NEGLIGIBLE)

@@ -42,7 +42,7 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     if not before:
         return tree
     after = tuple(map(change, before))
-    return tree if all(map(is_, after, before)) else OVER[type(tree)](tree, after)
+    return tree if all(map(is_, after, before)) else REBUILT[type(tree)](tree, after)
 
 
 def straight(tree: Tree) -> Tree | None:
@@ -73,7 +73,7 @@ def without(tree: Tree, bent: Collection[Tree] | None = None) -> Tree:
     return rebuild(tree, partial(without, bent=bent)) if inner is None else without(inner, bent)
 
 
-OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
+REBUILT: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
     Mul: lambda tree, parts: build.mul(*parts),
     Add: lambda tree, parts: build.add(*parts),
     Div: lambda tree, parts: build.div(*parts),

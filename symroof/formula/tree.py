@@ -63,14 +63,14 @@ class Name(_Hashed):
     name: str
 
 
-class Slope(str):
+class DerivativeName(str):
     """The name of a derivative: how fast a quantity moves with an input, all other inputs held.
 
     Attributes:
         quantity: what moves; it may be a slope itself.
         by: the input that moves it.
 
-    >>> Slope.of("itl", "batch")
+    >>> DerivativeName.of("itl", "batch")
     'Derivative(itl, batch)'
     """
 
@@ -78,7 +78,7 @@ class Slope(str):
     by: str
 
     @classmethod
-    def of(cls, quantity: str, by: str) -> Slope:
+    def of(cls, quantity: str, by: str) -> DerivativeName:
         made = cls(f"Derivative({quantity}, {by})")
         made.quantity, made.by = quantity, by
         return made

@@ -26,7 +26,7 @@ from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.user_theory import TheorySpec
 from symroof.theory.layer_rows import PARAMETER_GROUPS
-from symroof.theory.operator_table import cells, parameters, total
+from symroof.theory.operator_table import parameters, placed_rows, total
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, canonical
@@ -226,7 +226,7 @@ def _stored(spec: ModelSpec) -> list[Table]:
     binding = next(bindings(Selection(models=(spec,))))
     case = binding.case()
     parts: dict[tuple[str, str], list[Any]] = {}
-    for cell in cells(binding.architecture, binding.assumptions):
+    for cell in placed_rows(binding.architecture, binding.assumptions):
         if cell.stream == "params":
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
@@ -257,7 +257,7 @@ def _streams(answers: Answers) -> list[list[str]]:
 
 def _sums(answers: Answers, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
     groups: dict[tuple[str, str], list[Any]] = {}
-    for cell in cells(answers.binding.architecture, answers.binding.assumptions):
+    for cell in placed_rows(answers.binding.architecture, answers.binding.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
             groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
     return {place: answers.case.evaluate(total(group)) for place, group in groups.items()}
@@ -270,7 +270,7 @@ def _exact(amount: Fraction) -> str:
 def _parameters(answers: Answers) -> list[list[str]]:
     binding = answers.binding
     parts: dict[str, list[Any]] = {}
-    for cell in cells(binding.architecture, binding.assumptions):
+    for cell in placed_rows(binding.architecture, binding.assumptions):
         if cell.stream == "params":
             parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     whole = answers.case.value("params")

@@ -112,7 +112,7 @@ def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, A
     left = {str(name_in(key)): dict(value) if isinstance(value, Mapping) else {"formula": value} for key, value in define.items()}
     made: dict[str, Any] = {}
     while left:
-        ready = [name for name, entry in left.items() if left.keys().isdisjoint(_spoken(entry.get("formula"), own))]
+        ready = [name for name, entry in left.items() if left.keys().isdisjoint(_mentioned_names(entry.get("formula"), own))]
         for name in ready or [*left]:  # a circle, which is reported where all are read
             made[name] = entry = _formula(name, left.pop(name), own)
             quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
@@ -120,7 +120,7 @@ def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, A
     return {name: made[name] for name in map(str, map(name_in, define))}, own
 
 
-def _spoken(formula: Any, own: Declarations) -> Iterable[str]:
+def _mentioned_names(formula: Any, own: Declarations) -> Iterable[str]:
     """The names of a formula; of one that cannot be read, none."""
     if is_sympy(formula):
         return [symbol.name for symbol in formula.free_symbols]

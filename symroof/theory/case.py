@@ -10,19 +10,19 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from symroof.formula import build
-from symroof.formula.derivative import BY_TERMS, derivative
-from symroof.formula.dual import Dual, Slopes
-from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
+from symroof.formula.derivative import SLOPE_BY_TERM_COUNT, derivative
+from symroof.formula.dual import Dual, Gradient
+from symroof.formula.evaluate import NotGiven, NoValue, chosen_index, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ONE, ZERO, At, Call, Compare, Largest, Name, Num, Slope, Tree, mentions, names
-from symroof.theory.declarations import Missing, NotClosed, Recall, default_of
-from symroof.theory.devices import whole_of
-from symroof.theory.layout import FREE, layout, may_lay_out, shapes
+from symroof.formula.tree import ONE, ZERO, At, Call, Compare, DerivativeName, Largest, Name, Num, Tree, mentions, names
+from symroof.theory.declarations import Missing, NoClosedForm, Recall, default_of
+from symroof.theory.devices import total_of
+from symroof.theory.layout import FREE, affects_layout, layout, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
-from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
+from symroof.theory.search import fixed_point, largest_whole_number, slope, slope_of_fixed_point
 from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
@@ -82,12 +82,12 @@ class Case(Recall):
     same_layout: bool = False
     laid_out: InitVar[bool] = False
     _memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
-    _open: set[str] = field(default_factory=set, init=False, compare=False)
+    _in_progress: set[str] = field(default_factory=set, init=False, compare=False)
     _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
     _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False, compare=False)
-    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
+    _theories: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
     _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False, compare=False)
     _depth: int = field(default=0, init=False, compare=False)
     _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False, compare=False)
@@ -133,7 +133,7 @@ class Case(Recall):
 
         Raises:
             Missing: an input it needs was not given and has no default.
-            NotClosed: no formula gives it under the assumptions.
+            NoClosedForm: no formula gives it under the assumptions.
             NoValue: it has no value here (a division by zero, a circular definition, a queue that only grows).
             UnknownName: it is not declared.
         """
@@ -144,16 +144,16 @@ class Case(Recall):
         unmoved, exists, search, formula = self._plans.by_name.get(name) or self._plan(name)
         if unmoved:
             return self._memo.setdefault(name, self._unmoved.value(name))  # type: ignore[union-attr]
-        if name in self._open:
+        if name in self._in_progress:
             raise NoValue(f"{name} is defined by itself")
-        self._open.add(name)
+        self._in_progress.add(name)
         try:
             for condition, reason in exists:
                 if not evaluate(condition, self):
                     raise NoValue(reason)
             result = self._searched(name, search) if search else evaluate(formula or self.formula(name), self)
         finally:
-            self._open.discard(name)
+            self._in_progress.discard(name)
         self._memo[name] = result
         return result
 
@@ -185,12 +185,12 @@ class Case(Recall):
 
     def _searched(self, name: str, search: Search) -> Any:
         """The value of the searched input, with its slope where an input of this case moves."""
-        body, standing = parse(search.body), self._standing()
+        body, standing = parse(search.body), self._without_slopes()
         high = evaluate(parse(search.high), self)
         if isinstance(high, Piecewise):
             raise NotPolynomial("a search that moves with the index of a sum")
         if standing is self:
-            return (most if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
+            return (largest_whole_number if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
         value = standing.value(name)
         if search.kind == "most":
             return value
@@ -211,18 +211,18 @@ class Case(Recall):
 
         return at
 
-    def _standing(self) -> Case:
+    def _without_slopes(self) -> Case:
         """The same case with every moving input at its value: of a change that moves what it finds, the case that it was made in."""
         if not any(isinstance(value, Dual) for value in self.numbers.values()):
             return self
         if self._source is None:
             return Case(self.theory, self.given, {name: _plain(value) for name, value in self.numbers.items()}, self.free, self.rounded)
         parent, changes, depth = self._source
-        standing = parent._standing()
+        standing = parent._without_slopes()
         plain = {name: _plain(value) for name, value in changes.items()}
-        return standing if all(standing._stands_at(name, value) for name, value in plain.items()) else standing._child(plain, depth)
+        return standing if all(standing._value_is(name, value) for name, value in plain.items()) else standing._child(plain, depth)
 
-    def _stands_at(self, name: str, value: Any) -> bool:
+    def _value_is(self, name: str, value: Any) -> bool:
         """Whether a name has this value here, and to set it to that changes no formula."""
         if name in self.free or name in self.numbers:
             return name not in self.free and bool(self.numbers[name] == value)
@@ -247,7 +247,7 @@ class Case(Recall):
         """
         if name in self.given:
             return self.given[name]
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             return self._slope_formula(name.quantity, name.by, changed)
         definition = self._definition(name, changed)
         if definition is not None:
@@ -262,18 +262,18 @@ class Case(Recall):
         if default is None:
             self.theory.symbol(name)
             if why := self.theory.not_closed(name):
-                raise NotClosed(why)
+                raise NoClosedForm(why)
             raise Missing(name, f"no part of this model gives {name}" if quantity is not None else "")
         return default
 
     def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Tree:
         """How fast a name moves with another here: the derivative of its formula, in the slopes of the names it speaks of."""
-        if (name, by) == (BY_TERMS.quantity, BY_TERMS.by):
+        if (name, by) == (SLOPE_BY_TERM_COUNT.quantity, SLOPE_BY_TERM_COUNT.by):
             raise NotGiven("the slope of a sum in the number of its terms")
         if kinds := self.theory.kinds.get(by):
             raise NotGiven(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
-        if not (by in self.numbers or by in changed or self._stands_alone(by)):  # its definition is out of play where it moves
-            return At(Slope.of(name, by), ((by, Name(by)),))
+        if not (by in self.numbers or by in changed or self._is_independent(by)):  # its definition is out of play where it moves
+            return At(DerivativeName.of(name, by), ((by, Name(by)),))
         shared = by in self.theory.split  # what parts of it are follows a total that moves
 
         def moves(inner: str) -> bool:
@@ -288,7 +288,7 @@ class Case(Recall):
             return ZERO if search.kind == "most" else _slope_of_search(name, search, by)
         return derivative(self.formula(name, changed), by, moves)
 
-    def _stands_alone(self, name: str) -> bool:
+    def _is_independent(self, name: str) -> bool:
         """Whether a name is a number here, or may be any: nothing else decides it."""
         if name in self.given:
             return isinstance(self.given[name], Num)
@@ -327,19 +327,19 @@ class Case(Recall):
 
     def _definition(self, name: str, changed: Collection[str]) -> Tree | None:
         """The definition of a name; of a total that is given, a device has an even share: its parts are not known."""
-        known = self._laid_out(frozenset(changed))
-        definition, whole = known.definition(name), whole_of(name)
+        known = self._theory_for(frozenset(changed))
+        definition, whole = known.definition(name), total_of(name)
         if whole is None or not (whole in self.given or whole in self.numbers or whole in changed):
             return definition
         return definition if definition is None or mentions(definition, whole) else build.div(Name(whole), known.layout.devices())
 
-    def _laid_out(self, changed: frozenset[str]) -> Theory:
+    def _theory_for(self, changed: frozenset[str]) -> Theory:
         """The theory where some names may be any number: a degree among them is no longer known to be one."""
         if not changed or self.same_layout:
             return self.theory
-        if changed not in self._laid:
-            self._laid[changed] = self.freed(changed).theory
-        return self._laid[changed]
+        if changed not in self._theories:
+            self._theories[changed] = self.freed(changed).theory
+        return self._theories[changed]
 
     def _part(self, whole: str, definition: Tree) -> Tree:
         """The part of one kind of layer of a total that is given: split as the definitions split it; of one pass alone, all of it."""
@@ -359,7 +359,7 @@ class Case(Recall):
             return parse(simpler)
         if not quantity.absent:
             return definition
-        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
+        return _with_defaults(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
 
     def _decided(self, quantity: Quantity, definition: Tree, changed: Collection[str]) -> Tree:
         """The arm of a declared choice that applies here, where what decides it does not move."""
@@ -374,7 +374,7 @@ class Case(Recall):
             return definition
         if any(isinstance(value, Piecewise) for value in values):  # it moves with the index of a sum
             return definition
-        return definition.args[place_chosen(values)]
+        return definition.args[chosen_index(values)]
 
     def chosen(self, name: str) -> bool:
         """Whether a name is given or defined: it does not stand at a default."""
@@ -419,7 +419,7 @@ class Case(Recall):
         return child
 
     def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
-        laid_out = not any(map(may_lay_out, changes))
+        laid_out = not any(map(affects_layout, changes))
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded, laid_out=laid_out)
         child._depth, child._source = depth, (self, changes, depth)
         if child.theory is self.theory:
@@ -464,7 +464,7 @@ class Case(Recall):
     def moving(self, *inputs: str) -> Case:
         """The same case with some inputs moving: its values carry their slopes, of several inputs one for each."""
         if inputs not in self._moving:
-            self._moving[inputs] = self.changed({by: Dual(self.value(by), Slopes({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
+            self._moving[inputs] = self.changed({by: Dual(self.value(by), Gradient({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
         return self._moving[inputs]
 
     def slope(self, name: str, by: str) -> Fraction:
@@ -491,7 +491,7 @@ class Case(Recall):
             found = slope(self.moving(*inputs).value(name))
         except NoValue:
             return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
-        return {by: found.get(by, Fraction(0)) if isinstance(found, Slopes) else found for by in inputs}
+        return {by: found.get(by, Fraction(0)) if isinstance(found, Gradient) else found for by in inputs}
 
     def used(self, *quantities: str) -> tuple[str, ...]:
         """The inputs that values were computed from, in order of use."""
@@ -522,7 +522,7 @@ class Case(Recall):
 
 def chooses(name: str) -> bool:
     """Whether which formula gives a quantity, or what it is the derivative of, turns on numbers."""
-    while isinstance(name, Slope):
+    while isinstance(name, DerivativeName):
         name = name.quantity
     quantity = QUANTITIES.get(name)
     return quantity is not None and bool(quantity.chooses)
@@ -532,8 +532,10 @@ def _slope_of_search(name: str, search: Search, by: str) -> Tree:
     """The slope of a fixed point: of ``x = body(x, by)`` it is that of the body in ``by`` over one less that in ``x``; at its upper end, that of the end."""
     body, high = Unnamed.of(parse(search.body)), Unnamed.of(parse(search.high))
     there = ((search.unknown, Name(name)),)
-    within = ZERO if by == search.unknown else build.div(At(Slope.of(body, by), there), build.sub(ONE, At(Slope.of(body, search.unknown), there)))
-    return build.call("of_largest", Name(name), Name(Slope.of(high, by)), Name(high), within)
+    within = (
+        ZERO if by == search.unknown else build.div(At(DerivativeName.of(body, by), there), build.sub(ONE, At(DerivativeName.of(body, search.unknown), there)))
+    )
+    return build.call("of_largest", Name(name), Name(DerivativeName.of(high, by)), Name(high), within)
 
 
 def _plain(value: Any) -> Any:
@@ -541,6 +543,6 @@ def _plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _stood_in(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
+def _with_defaults(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
     """A definition with numbers, as they are written, in the place of some names."""
     return substitute(definition, {key: Num(Fraction(text)) for key, text in stand_ins})

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from symroof.formula.evaluate import NotGiven
-from symroof.formula.tree import Num, Slope, Tree
+from symroof.formula.tree import DerivativeName, Num, Tree
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 from symroof.units import parse_quantity
@@ -99,7 +99,7 @@ class Declarations(Recall):
 
     def symbol(self, name: str) -> Symbol | None:
         """The declaration of any input or quantity, declared here or in the engine; one of a kind of layer has that of the whole."""
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             quantity, by = self.symbol(name.quantity), self.symbol(name.by)
             return slope_symbol(name, quantity, by) if quantity and by else None
         base = base_name(name)
@@ -168,7 +168,7 @@ class Missing(NotGiven):
         self.name = name
 
 
-class NotClosed(NotGiven):
+class NoClosedForm(NotGiven):
     """A quantity that no formula gives under the assumptions; its value can still be given."""
 
 

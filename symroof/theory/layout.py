@@ -43,7 +43,7 @@ KNOWN = ("params", "weight_bytes", "d_model", "n_layers", "network_bandwidth")
 """Names of which a layout asks whether they have a value, but not which."""
 
 
-def may_lay_out(name: str) -> bool:
+def affects_layout(name: str) -> bool:
     """Whether a layout may be another one where a name gets another value, or its first one."""
     return name in KNOWN or shapes(name)
 

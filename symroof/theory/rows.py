@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Shape(NamedTuple):
+class MatrixShape(NamedTuple):
     """``times`` equal matrices of ``rows`` outputs and ``columns`` inputs, each a formula over widths."""
 
     rows: str
@@ -19,7 +19,7 @@ class Shape(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Row:
+class OperatorRow:
     """One entry of the operator table; ``amount`` is a formula over symbols, per unit of ``per``.
 
     Attributes:
@@ -46,7 +46,7 @@ class Row:
     own: str = ""
     pooled: bool = False
     end: str = ""
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[MatrixShape, ...] = ()
 
     @property
     def copied(self) -> bool:
@@ -54,12 +54,12 @@ class Row:
         return self.operator.endswith("norm")
 
 
-def stored(operator: str, elements: str, per: str = "once") -> Row:
+def stored(operator: str, elements: str, per: str = "once") -> OperatorRow:
     """Parameters that are resident but neither multiplied as a matrix nor streamed: norms, biases, tables."""
-    return Row(operator, "params", elements, per, kept=True)
+    return OperatorRow(operator, "params", elements, per, kept=True)
 
 
-def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", cut: str = "", parts: Iterable[Shape] = ()) -> Iterator[Row]:
+def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str = "", cut: str = "", parts: Iterable[MatrixShape] = ()) -> Iterator[OperatorRow]:
     """``per`` rows times an ``inner`` by ``outer`` matrix: a multiply and an add are 2 FLOP; read the matrix once,
     read each input row and write each output row once.
 
@@ -69,16 +69,16 @@ def gemm(operator: str, inner: str, outer: str, per: str = "tokens", bias: str =
     part = {"inner": (f"({inner})/tp", outer), "outer": (inner, f"({outer})/tp")}.get(cut)
     elements, moved = f"({inner})*({outer})", f"({inner}) + ({outer})"
     own = (f"({part[0]})*({part[1]})", f"({part[0]}) + ({part[1]})") if part else ("", "")
-    yield from matrix(operator, elements, tuple(parts) or (Shape(outer, inner),), bias, own[0])
+    yield from matrix(operator, elements, tuple(parts) or (MatrixShape(outer, inner),), bias, own[0])
     yield from product(operator, elements, moved, per, own=own)
 
 
-def matrix(operator: str, elements: str, shapes: tuple[Shape, ...], bias: str = "", own: str = "") -> Iterator[Row]:
+def matrix(operator: str, elements: str, shapes: tuple[MatrixShape, ...], bias: str = "", own: str = "") -> Iterator[OperatorRow]:
     """A matrix that is held and streamed by every step."""
-    yield Row(operator, "params", elements, "once", own=own, shapes=shapes)
+    yield OperatorRow(operator, "params", elements, "once", own=own, shapes=shapes)
     if bias:
         yield stored(operator, bias)
-    yield Row(operator, "weights", f"{elements}*weight_bytes_per_param", "once", own=_scaled(own, "weight_bytes_per_param"))
+    yield OperatorRow(operator, "weights", f"{elements}*weight_bytes_per_param", "once", own=_scaled(own, "weight_bytes_per_param"))
 
 
 def product(
@@ -89,10 +89,10 @@ def product(
     phase: str | None = None,
     when: tuple[tuple[str, str], ...] = (),
     own: tuple[str, str] = ("", ""),
-) -> Iterator[Row]:
+) -> Iterator[OperatorRow]:
     """``per`` rows through a matrix of so many ``elements``, with so many input and output elements ``moved`` by each."""
-    yield Row(operator, "flops", f"2 FLOP*{elements}", per, phase=phase, when=when, own=f"2 FLOP*{own[0]}" if own[0] else "")
-    yield Row(operator, "activations", f"({moved})*act_bytes_per_element", per, phase=phase, when=when, own=_scaled(own[1], "act_bytes_per_element"))
+    yield OperatorRow(operator, "flops", f"2 FLOP*{elements}", per, phase=phase, when=when, own=f"2 FLOP*{own[0]}" if own[0] else "")
+    yield OperatorRow(operator, "activations", f"({moved})*act_bytes_per_element", per, phase=phase, when=when, own=_scaled(own[1], "act_bytes_per_element"))
 
 
 def _scaled(elements: str, width: str) -> str:

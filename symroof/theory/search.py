@@ -44,11 +44,11 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     return at
 
 
-def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
+def largest_whole_number(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
     """The largest whole number up to ``high`` at which ``meets`` is 1: larger ones end that for good, and where it has no value
     (a server that does not keep up) a larger number may yet have one. 0 where it is 1 nowhere.
 
-    >>> most(lambda n: int(n * n < 50), Fraction(100)), most(lambda n: 0, Fraction(100)), most(lambda n: 1, Fraction(9, 2))
+    >>> largest_whole_number(lambda n: int(n * n < 50), Fraction(100)), largest_whole_number(lambda n: 0, Fraction(100)), largest_whole_number(lambda n: 1, Fraction(9, 2))
     (Fraction(7, 1), Fraction(0, 1), Fraction(4, 1))
     """
     fails, passes, met = math.floor(high) + 1, 0, 0

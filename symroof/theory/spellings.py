@@ -9,7 +9,7 @@ from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import FormulaError, parse, tokens
 from symroof.formula.parse_latex import parse_latex, sign_name
 from symroof.formula.rewrite import rename
-from symroof.formula.tree import Slope, Tree, changed_inputs, names
+from symroof.formula.tree import DerivativeName, Tree, changed_inputs, names
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
 
@@ -39,8 +39,8 @@ def printed_name(name: str) -> str:
     """
     if name in INPUTS or name in QUANTITIES:
         return name
-    if isinstance(name, Slope):
-        return Slope.of(printed_name(name.quantity), printed_name(name.by))
+    if isinstance(name, DerivativeName):
+        return DerivativeName.of(printed_name(name.quantity), printed_name(name.by))
     if printed := ALIASES.get(name) or letters().get(name):
         return printed
     for mark in "._":

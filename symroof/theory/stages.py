@@ -18,7 +18,7 @@ from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
 from symroof.theory.links import link_time, message, sends
-from symroof.theory.operator_table import Cell, total
+from symroof.theory.operator_table import PlacedRow, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.quantity import WORK_TIMES, work_time
 from symroof.theory.steps import STEPS, Step
@@ -36,12 +36,12 @@ class Stage:
     first: bool
     last: bool
 
-    def place(self, cell: Cell) -> Cell | None:
-        """A cell as it stands in this stage; None where it does not."""
-        if isinstance(cell.count, Name):
-            return replace(cell, count=dict(self.counts).get(cell.count.name, ZERO))
-        here = self.last if cell.end else self.first
-        return cell if here and not (cell.end == "tied" and self.first) else None
+    def place(self, row: PlacedRow) -> PlacedRow | None:
+        """A row as it stands in this stage; None where it does not."""
+        if isinstance(row.count, Name):
+            return replace(row, count=dict(self.counts).get(row.count.name, ZERO))
+        here = self.last if row.end else self.first
+        return row if here and not (row.end == "tied" and self.first) else None
 
     def covers(self, other: Stage) -> bool:
         """Whether it has everything that another has."""
@@ -101,11 +101,11 @@ class Pipeline(Devices):
 
     # ------------------------------------------------------------------------------------------------------- memory
 
-    def _in(self, stage: Stage, cells: Iterable[Cell]) -> list[Cell]:
-        """The parts of some cells that one device of a stage has."""
+    def _in(self, stage: Stage, rows: Iterable[PlacedRow]) -> list[PlacedRow]:
+        """The parts of some rows that one device of a stage has."""
         if not self.layout.copies:  # dimensions that are not known: every stage is an even part of the model
-            return [replace(self.own(cell), amount=build.div(self.own(cell).amount, Name("pp"))) for cell in cells]
-        return [placed for cell in cells if (placed := stage.place(self.own(cell))) is not None]
+            return [replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp"))) for row in rows]
+        return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
     def _memory(self) -> Iterator[tuple[str, Tree]]:
         for stage in self.stages:
@@ -131,10 +131,10 @@ class Pipeline(Devices):
     def _weights_of(self, stage: Stage) -> Tree:
         if not self.layout.copies:
             return build.div(Name("weight_bytes"), self.layout.devices())
-        return stored_bytes(self._in(stage, (*self.placed("params"), *(cell for cell in self.totals.again if cell.stream == "params"))))
+        return stored_bytes(self._in(stage, (*self.placed("params"), *(row for row in self.totals.again if row.stream == "params"))))
 
     def _cache_of(self, stage: Stage) -> Tree:
-        return build.add(ZERO, *(resident(total(self._in(stage, cells)), key[2], self.requests("batch")) for key, cells in self.cached.items()))
+        return build.add(ZERO, *(resident(total(self._in(stage, rows)), key[2], self.requests("batch")) for key, rows in self.cached.items()))
 
     def _state_of(self, stage: Stage) -> Tree:
         return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))
@@ -180,9 +180,9 @@ class Pipeline(Devices):
         """FLOPs and bytes of one pass of one device of a stage."""
         terms: dict[bool, list[Tree]] = {True: [], False: []}
         for key, phase, alone in self.totals.parts(step):
-            cells = self.totals.groups(phase)[key]
+            rows = self.totals.groups(phase)[key]
             for apart in (False, True):
-                own = self._in(stage, (cell for cell in cells if self.apart(cell) == apart))
+                own = self._in(stage, (row for row in rows if self.apart(row) == apart))
                 if own:
                     terms[key[0] == "flops"].append(self.driven(step, total(own), key, alone, pooled=apart))
         return build.add(ZERO, *terms[True]), build.add(ZERO, *terms[False])

@@ -34,7 +34,7 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Reach:
+class AttentionReach:
     """The limit on the keys a query sees, and its symbol: a sliding ``window``, or the ``chunk`` it stands in."""
 
     kind: str
@@ -42,14 +42,14 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ExpertPool:
     """The experts that tokens draw from: symbols of how many there are and how many a token takes."""
 
     experts: str
     taken: str
 
 
-Scope = Reach | Pool | None
+DriverScope = AttentionReach | ExpertPool | None
 """The properties of a layer kind that a driver depends on."""
 
 
@@ -90,7 +90,7 @@ TRIANGLE = {
     "chunk": "(floor(x/w)*w*(w + 1)/2 + (x - floor(x/w)*w)*(x - floor(x/w)*w + 1)/2)",
 }
 """Keys that the first x queries of a sequence see together."""
-HELD = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
+CACHED_TOKENS = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
 """Tokens a layer keeps of a sequence."""
 STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
@@ -114,18 +114,18 @@ def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
     return build.mul(parts["r"], build.sub(*(_over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
 
 
-def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
+def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
     """A driver of a step, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
     that draw experts, where they are not all of the step.
 
     >>> from symroof.formula.text import text
     >>> from symroof.theory.switches import assume
-    >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", Reach("window", "window"), assume()))
+    >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", AttentionReach("window", "window"), assume()))
     ('batch*context', 'batch*min(context, window)')
-    >>> text(driver(STEPS[1], "experts_read", Pool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
+    >>> text(driver(STEPS[1], "experts_read", ExpertPool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
     'min(n_experts, experts_per_token*decode_tokens)'
     """
-    if isinstance(scope, Pool):
+    if isinstance(scope, ExpertPool):
         parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "decode_tokens": Name(tokens or f"{step.name}_tokens")}
         return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
     segments = [segment for segment in step.segments if phase in (None, segment.phase)]
@@ -138,7 +138,7 @@ def _mean(parts: dict[str, Tree], reach: str) -> Tree:
     return build.mul(parts["r"], build.div(build.sub(end, begin), parse(STEPS_ON)))
 
 
-def _segment(segment: Segment, per: str, reach: Reach | None, assumptions: Assumptions) -> Tree:
+def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Tree:
     parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
     kind = reach.kind if reach else None
     if reach:

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Slope, Tree
+from symroof.formula.tree import DerivativeName, Name, Tree
 from symroof.theory.theory_files import section
 from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
@@ -184,7 +184,7 @@ def named(tree: Tree) -> str:
     return tree.name if isinstance(tree, Name) else Unnamed.of(tree)
 
 
-UNNAMED = (Unnamed, Slope)
+UNNAMED = (Unnamed, DerivativeName)
 """What may stand where a name is taken without being declared."""
 
 
@@ -198,10 +198,10 @@ def canonical(name: str) -> str:
     return ALIASES.get(name, name)
 
 
-def slope_symbol(name: Slope, quantity: Symbol, by: Symbol) -> Symbol:
+def slope_symbol(name: DerivativeName, quantity: Symbol, by: Symbol) -> Symbol:
     r"""The declaration of a derivative, from those of the quantity and of the input that moves it.
 
-    >>> slope_symbol(Slope.of("prompt", "batch"), INPUTS["prompt"], INPUTS["batch"]).latex
+    >>> slope_symbol(DerivativeName.of("prompt", "batch"), INPUTS["prompt"], INPUTS["batch"]).latex
     '\\frac{\\partial S}{\\partial B}'
     """
     unit = combine((quantity.dimension, 1), (by.dimension, -1))

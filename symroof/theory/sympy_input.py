@@ -9,7 +9,7 @@ from symroof.formula.dimension import DimensionError, check_counts, dimension, t
 from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Slope, Tree, names, walk
+from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, DerivativeName, Name, Num, Tree, names, walk
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, UNNAMED, Unnamed, base_name, canonical
@@ -63,7 +63,7 @@ def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tre
 
 def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     def of(name: str) -> Dimension:
-        declared = own.symbol(name) if isinstance(name, Slope) else own.own(base_name(name))
+        declared = own.symbol(name) if isinstance(name, DerivativeName) else own.own(base_name(name))
         return declared.dimension if declared else theory().dimension(name)
 
     return of
@@ -93,7 +93,7 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     formula = Unnamed.of(read_expression(thing, own=own))
     if formula.tree == ZERO and not _stands_still(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
-    for name in _spoken(formula.tree):
+    for name in _mentioned_names(formula.tree):
         if own.symbol(base_name(name)) is None:
             raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=shown(thing, 200)))
     try:
@@ -105,11 +105,11 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     return formula.tree.name if isinstance(formula.tree, Name) else formula
 
 
-def _spoken(tree: Tree) -> list[str]:
+def _mentioned_names(tree: Tree) -> list[str]:
     """The names of a formula, those in its derivatives among them."""
 
     def of(name: str) -> list[str]:
-        return [*of(name.quantity), name.by] if isinstance(name, Slope) else [name]
+        return [*of(name.quantity), name.by] if isinstance(name, DerivativeName) else [name]
 
     return [inner for name in names(tree) for inner in of(name)]
 

@@ -16,11 +16,11 @@ from symroof.formula.evaluate import NotGiven
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, Name, Slope, Tree, changed_inputs, names
+from symroof.formula.tree import ZERO, DerivativeName, Name, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
-from symroof.theory.blocks import CORE
+from symroof.theory.block_rows import CORE
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.devices import WHOLE, Devices, whole_of
+from symroof.theory.devices import WHOLE, Devices, total_of
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
@@ -69,7 +69,7 @@ class Theory:
         if name not in self._symbols:
             if isinstance(name, Unnamed):
                 return self._unnamed(name)
-            if isinstance(name, Slope):
+            if isinstance(name, DerivativeName):
                 return slope_symbol(name, self.symbol(name.quantity), self.symbol(name.by))
             base, _, kind = name.partition(".")
             symbol = self.own.symbol(base)
@@ -86,7 +86,7 @@ class Theory:
         """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
         if isinstance(name, Unnamed):
             return all(map(self.knows, names(name.tree)))
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             return self.knows(name.quantity) and self.knows(name.by)
         if "." not in name:
             return self.own.symbol(name) is not None
@@ -122,18 +122,18 @@ class Theory:
 
     def is_share(self, name: str) -> bool:
         """Whether a name is a plain ratio: a number without unit that counts nothing."""
-        return name != STEP_INDEX.name and not isinstance(name, Slope) and not self.symbol(name).unit and not self.symbol(name).counted
+        return name != STEP_INDEX.name and not isinstance(name, DerivativeName) and not self.symbol(name).unit and not self.symbol(name).counted
 
     def definition(self, name: str) -> Tree | None:
         """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
         if isinstance(name, Unnamed):
             return name.tree
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             return self._slope(name)
         definition = self.definitions.get(name)
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
 
-    def _slope(self, name: Slope) -> Tree | None:
+    def _slope(self, name: DerivativeName) -> Tree | None:
         """The derivative of a definition; None where the quantity has none, or is no number."""
         definition = self.definition(name.quantity)
         with suppress(NotGiven):
@@ -198,7 +198,7 @@ class Theory:
         return {}
 
     def _collect(self, name: str) -> frozenset[str]:
-        if isinstance(name, Slope):  # and not what its definition leads to: that is asked for where it is made
+        if isinstance(name, DerivativeName):  # and not what its definition leads to: that is asked for where it is made
             return frozenset({name, name.by, *self.ancestry(name.quantity)})
         ancestors = {name}
         quantity = self.own.quantity(name)
@@ -238,7 +238,7 @@ class Theory:
     @cached_property
     def split(self) -> frozenset[str]:
         """Totals that a case may set though parts of them have definitions: of kinds of layer, of devices. The parts then follow the total."""
-        wholes = (base_name(name) if "." in name else whole_of(name) for name in self.definitions)
+        wholes = (base_name(name) if "." in name else total_of(name) for name in self.definitions)
         return frozenset(filter(None, wholes))
 
 

@@ -19,7 +19,7 @@ DEFINITION = "definition"
 """The source of a formula that is the meaning of its names, such as a ratio or a sum: there is nothing to look up."""
 
 
-class Entry(NamedTuple):
+class SectionEntry(NamedTuple):
     """One entry of a section: the part it stands in, its name, and its fields."""
 
     part: str
@@ -35,7 +35,7 @@ def parts() -> tuple[Mapping[str, Any], ...]:
     return tuple(load(folder / INFERENCE / f"{name}.yaml").data for name in index["parts"])
 
 
-def section(name: str) -> Iterator[Entry]:
+def section(name: str) -> Iterator[SectionEntry]:
     """The entries of a section, such as ``inputs`` or ``define``, over all parts.
 
     >>> next(section("switches"))[:2]
@@ -44,7 +44,7 @@ def section(name: str) -> Iterator[Entry]:
     for part in parts():
         entries = part.get(name, {})
         for key, fields in entries.items() if isinstance(entries, Mapping) else ((entry["name"], entry) for entry in entries):
-            yield Entry(part["name"], key, fields)
+            yield SectionEntry(part["name"], key, fields)
 
 
 @lru_cache(maxsize=1)

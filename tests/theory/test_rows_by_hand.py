@@ -8,7 +8,7 @@ import pytest
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.blocks import FEED_FORWARDS, MIXERS
+from symroof.theory.block_rows import FEED_FORWARDS, MIXERS
 from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.rows import gemm
 
