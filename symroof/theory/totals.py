@@ -230,7 +230,7 @@ class Totals:
         """Sums over the prefill that are quantities of their own."""
         prefill = STEPS[0]
         keys = self.groups("prompt")
-        flops = {True: [], False: []}  # type: dict[bool, list[Tree]]
+        flops: dict[bool, list[Tree]] = {True: [], False: []}
         for key in keys:
             if key[0] == "flops":
                 flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
