@@ -139,8 +139,8 @@ def test_flops_that_sympy_leaves_unsaid():
     ("entries", "says"),
     [
         (({"Width": None}, {}), r"inputs\.Width: a name has lower-case letters"),
-        (({"batch": None}, {}), r"inputs\.batch: is a name of symroof already"),
-        (({"pi": None}, {}), r"inputs\.pi: is a word that studies and formulas understand otherwise"),
+        (({"batch": None}, {}), r"inputs\.batch: is already a name in symroof"),
+        (({"pi": None}, {}), r"inputs\.pi: is a reserved word of studies and formulas"),
         (({"rows": 3}, {}), r"inputs\.rows\.unit: expected a unit"),
         (({"rows": {"unit": "byte", "of": 3}}, {}), r"inputs\.rows\.of: unknown key"),
         (({"rows": {"sign": "negative"}}, {}), r"inputs\.rows\.sign: must be one of positive, nonnegative, real"),

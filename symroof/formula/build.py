@@ -1,4 +1,4 @@
-"""Constructors that keep a formula tidy while it is put together: constants folded, like terms and factors merged.
+"""Constructors that simplify a formula while it is built: constants folded, like terms and factors merged.
 
 They keep the written order and never expand a product, so that a formula stays as it was written. They are exact
 identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(context - 1, window - 1) + 1`` is
@@ -14,7 +14,7 @@ from symroof.units import PLAIN, Dimension, combine
 MOST_FOLDED_BITS = 4096
 
 cached = lru_cache(maxsize=16384)
-"""Three of four nodes that a review puts together it has put together before: the arms of a maximum share most of their parts."""
+"""A review builds three of four nodes more than once: the arms of a maximum share most of their parts."""
 
 
 def number(value: int | Fraction) -> Num:
@@ -103,7 +103,7 @@ def factored(*terms: Tree) -> Tree:
 
 
 def _in_all(lists: list[list[Tree]]) -> list[Tree]:
-    """The factors that every list has, each as often as all have it, numbers aside."""
+    """The factors common to all lists, each as often as it occurs in all of them; numbers are ignored."""
     rests = [list(other) for other in lists[1:]]
     shared: list[Tree] = []
     for factor in lists[0]:
@@ -115,7 +115,7 @@ def _in_all(lists: list[list[Tree]]) -> list[Tree]:
 
 
 def is_negative(term: Tree) -> bool:
-    """Whether a term is written with a minus sign."""
+    """Whether a term has a minus sign."""
     return isinstance(term, Neg) or (isinstance(term, Num) and term.value < 0)
 
 

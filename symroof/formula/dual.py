@@ -1,4 +1,4 @@
-"""Numbers that carry a derivative: how fast a quantity moves with one input, exactly, on the arm that binds.
+"""Dual numbers: values that carry their exact derivative by one or several inputs, on the arm that is active.
 
 >>> x = Dual(Fraction(3), Fraction(1))
 >>> (x * x / 2).slope
@@ -17,7 +17,7 @@ Operation = Callable[["Dual", Any], Any]
 
 
 class Gradient(dict[str, Fraction]):
-    """The slopes of a value in several inputs at once: one walk over the formulas finds them all.
+    """The derivatives of a value by several inputs, found in one evaluation of the formulas.
 
     >>> x, y = Dual(Fraction(3), Gradient(x=Fraction(1))), Dual(Fraction(5), Gradient(y=Fraction(1)))
     >>> (x * y - x / 2).slope
@@ -49,7 +49,7 @@ class Gradient(dict[str, Fraction]):
 
 
 def _exact_only(operation: Operation) -> Operation:
-    """Leave anything but exact numbers to the other operand: a piecewise polynomial has dual coefficients."""
+    """Leave all but exact numbers to the other operand: a piecewise polynomial has dual coefficients."""
 
     @wraps(operation)
     def guarded(self: Dual, other: Any) -> Any:
@@ -61,7 +61,7 @@ def _exact_only(operation: Operation) -> Operation:
 
 
 def _with_number(by_number: Operation) -> Callable[[Operation], Operation]:
-    """The same, with a cheaper way for a number, which has no slope."""
+    """The same, with a shortcut for a plain number, which has no slope."""
 
     def chosen(operation: Operation) -> Operation:
         exact = _exact_only(operation)
@@ -78,7 +78,7 @@ def _with_number(by_number: Operation) -> Callable[[Operation], Operation]:
 @total_ordering
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """A value with its slope; comparisons look at the value only, so ``max`` picks the binding arm."""
+    """A value with its slope; comparisons use the value only, so ``max`` picks the active arm."""
 
     value: Fraction
     slope: Any

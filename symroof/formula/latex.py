@@ -1,4 +1,4 @@
-r"""A formula as LaTeX, in the order it was written, every name spelled as its declaration says.
+r"""Prints a formula as LaTeX, in written order, with each name spelled as declared.
 
 >>> from symroof.formula.parse import parse
 >>> spelled = {"n_layers": "L", "n_kv_heads": "H_{kv}", "head_dim": "d_h"}
@@ -37,11 +37,11 @@ def number_latex(value: Fraction) -> str:
 
 
 Named = tuple[str, str]
-"""What stands before a formula, as it is printed or as a plain label, and the printed formula."""
+"""A printed name or label, and the printed formula."""
 
 
 class FormulaPrinter(ABC):
-    """A formula in the order it was written, with brackets where a looser expression stands inside a tighter one.
+    """Prints a formula in written order, with brackets around a looser expression inside a tighter one.
 
     ``show`` prints a name; with ``dots`` there is a dot between all factors, else only between two numbers.
     """
@@ -107,7 +107,7 @@ class FormulaPrinter(ABC):
         printed = [self._inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)]
         joined = printed[0]
         for factor, (before, after) in zip(factors, pairwise(printed), strict=False):
-            measured = isinstance(factor, Num) and bool(unit_text(factor.dimension))  # a unit beside a name reads as a name
+            measured = isinstance(factor, Num) and bool(unit_text(factor.dimension))  # a unit next to a name would read as a name
             joined += (self.dot if self.dots or measured or self.are_digits(before, after) else self.space) + after
         return joined
 
@@ -165,11 +165,11 @@ class FormulaPrinter(ABC):
 
     @abstractmethod
     def are_digits(self, before: str, after: str) -> bool:
-        """Whether digits of two factors would meet."""
+        """Whether two factors would join their digits."""
 
     @abstractmethod
     def number(self, value: Fraction, unit: str) -> str:
-        """An exact number, with its unit where it has one."""
+        """An exact number, with its unit if it has one."""
 
 
 class _Latex(FormulaPrinter):

@@ -1,9 +1,9 @@
-r"""Formulas as people paste them from notes and papers: a bounded subset of LaTeX, read by our own reader.
+r"""Reads formulas pasted from notes and papers: a bounded subset of LaTeX.
 
 ``\frac``, ``\cdot``, ``\times``, ``\max``, ``\lceil``, ``\sqrt``, ``\log_2``, ``\ln`` (and ``\log``, which is the same), ``\pi``, ``\sum``, powers, letters side by side as a
-product, units in ``\text{}`` after a number, one relation. A letter and its subscript are one name, ``H_{kv}`` is
+product, units in ``\text{}`` after a number, one relation. A letter and its subscript form one name: ``H_{kv}`` is
 ``H_kv``; :func:`symroof.theory.spellings.resolved` gives the name it stands for. A formula that two readers would read differently,
-such as ``a/b c``, is refused.
+such as ``a/b c``, is an error.
 
 >>> from symroof.formula.text import text
 >>> text(parse_latex(r"\kappa = 2 L H_{kv} d_h b_{\mathrm{kv}}"))
@@ -152,7 +152,7 @@ class _LatexReader(Reader):
             raise FormulaError("the number this makes is too large", token.column)
         self.position = start + length
         if self.at("^"):
-            raise FormulaError("two scripts on one sign; put what is raised in brackets", self.token.column)
+            raise FormulaError("two scripts on one symbol; put the base of the power in brackets", self.token.column)
         return Fraction(10) ** (exponent if times_ten else exponent - 1)
 
     def unit(self) -> str:
@@ -183,7 +183,7 @@ class _LatexReader(Reader):
             if operator.text == "*":
                 tree = self.bounded(build.mul(tree, right), operator)
             elif factors > 1:
-                raise FormulaError(r"what stands under this slash? write \frac{..}{..}, or brackets", operator.column)
+                raise FormulaError(r"ambiguous division: write \frac{..}{..}, or brackets", operator.column)
             else:
                 tree = self.quotient(tree, right, operator)
         return tree
@@ -213,7 +213,7 @@ class _LatexReader(Reader):
         with self.deeper():
             exponent = self.argument() if operator.text == "^" else self.power()
         if self.at("^", "**", "_"):
-            raise FormulaError("two scripts on one sign; put what is raised in brackets", self.token.column)
+            raise FormulaError("two scripts on one symbol; put the base of the power in brackets", self.token.column)
         return self.raised(base, exponent, operator)
 
     def argument(self) -> Tree:

@@ -1,7 +1,7 @@
-"""Two formulas at random points: their values' ratio, exactly, over many magnitudes of every name.
+"""Compares two formulas at random points: the exact ratio of their values, over many magnitudes of every name.
 
-It decides nothing that a normal form can decide; it finds the arms of maxima that a formula has, and how far two
-formulas lie differ where they differ.
+It decides only what a normal form cannot; it finds the arms of maxima that a formula has, and how far two
+formulas differ.
 """
 
 import itertools
@@ -19,15 +19,15 @@ from symroof.formula.tree import Call, Num, Pow, Total, Tree, children, names, w
 SECONDS = 0.15
 FEWEST, MOST = 4, 48
 MOST_WITHOUT_VALUE = 12
-"""Points without a value, such as of a queue that only grows, after which there is no use in more."""
+"""Points without a value, such as those of an unstable queue, after which more are not tried."""
 DECADES = (1, 2, 3, 5, 8, 12, 18)
-"""How far from 1 values lie, in powers of ten, in turn: constants of hardware are 1e12."""
+"""Distances of values from 1, in powers of ten, used in turn: hardware constants are 1e12."""
 
 MOST_INDEX, SMALL = 200, 9
 MOST_WATCHED = 16
 LARGEST_PLAIN = 10**6
 NEGLIGIBLE = Fraction(1, 10**25)
-"""Roots, logarithms and powers are taken to 40 digits; where there are any, values that agree this far are equal."""
+"""Roots, logarithms and powers have 40 digits; with any of them, values that agree this far are equal."""
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,12 @@ class PointComparison:
     """The outcome of comparing two formulas at random points.
 
     Attributes:
-        ratios: claimed over derived, one a point where both have a value and neither is zero.
+        ratios: claimed over derived at each point where both have a value and neither is zero.
         points: how many there were.
-        one_zero: whether just one of the two was zero somewhere, so that no number leads from one to the other.
+        one_zero: whether only one of the two was zero at some point, so that they differ by no constant factor.
         equal: whether both had the same value at every point.
-        rounded: whether there are roots, logarithms or powers in them, whose values are not exact.
-        untried: arms of maxima and minima that were never the one taken.
+        rounded: whether they contain roots, logarithms or powers, whose values are not exact.
+        untried: arms of maxima and minima that were never active.
     """
 
     ratios: tuple[Fraction, ...]
@@ -52,7 +52,7 @@ class PointComparison:
 
     @property
     def constant(self) -> Fraction | None:
-        """The ratio, where it is everywhere the same."""
+        """The ratio, if it is the same at every point."""
         if self.one_zero or len(self.ratios) < FEWEST:
             return None
         first = self.ratios[0]
@@ -88,13 +88,13 @@ class RandomPoint:
 
 
 def compare_at_points(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> PointComparison | None:
-    """The two formulas at random points; None where too few points give both a value in the time there is.
+    """The two formulas at random points; None if too few points give both a value within the time limit.
 
-    ``to_a_difference`` ends at the first point that separates them: enough where all that is asked is whether they are equal.
+    ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
     """
     sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Total)]
     if any(isinstance(inner, Total) for node in sums for child in children(node) for inner in walk(child)):
-        return None  # a sum of sums may take as long as it likes
+        return None  # a sum of sums may take arbitrarily long
     watched = dict.fromkeys(node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Call) and node.function in ("max", "min"))
     bound = {node.index for node in sums}
     calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
@@ -127,7 +127,7 @@ def compare_at_points(claimed: Tree, derived: Tree, seed: int = 0, to_a_differen
 
 
 def differ(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
-    """Whether the first point where both have a value separates them; None where the first few give none."""
+    """Whether they differ at the first point where both have a value; None if the first few points give none."""
     whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:

@@ -40,7 +40,7 @@ RESERVED = frozenset(
 )
 """Words that a study, a sweep or a formula understands otherwise."""
 
-DECLARE = "write an input of one's own into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
+DECLARE = "to add a user-defined input, write a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
 """The hint for a name that is near to no other."""
 Place = tuple[str | int, ...]
 
@@ -185,7 +185,7 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
     faults: list[tuple[Place, str]] = _too_many(specs)
     made: dict[str, Threshold] = {}
     for place, spec in specs.items():
-        why = _name_fault(spec.name, known) or ("is the name of another one" if spec.name in made else "")
+        why = _name_fault(spec.name, known) or ("is used by another threshold" if spec.name in made else "")
         faults += [((place, "name"), why)] if why else []
         lacking = [key for key in ("equation", "unknown", "means") if not getattr(spec, key)]
         faults += [((place, key), "is missing") for key in lacking]
@@ -213,14 +213,14 @@ def _name_fault(name: str, known: Declarations) -> str:
     if not isinstance(name, str) or not OWN_NAME.fullmatch(name):
         return "a name has lower-case letters, digits and '_', begins with a letter, and has up to 48 characters"
     if name in known:
-        return "is declared already"
+        return "is already declared"
     if name in THRESHOLDS or any(name == own.name for own in known.thresholds):
-        return "is the name of a threshold already"
+        return "is already the name of a threshold"
     if NONE.symbol(name) is not None:
-        return "is a name of symroof already; choose another"
+        return "is already a name in symroof; choose another"
     if printed_name(name) != name:
-        return f"is read as {printed_name(name)}, which formulas spell so; choose another name, such as {name}_own"
-    return "is a word that studies and formulas understand otherwise; choose another name" if name in RESERVED else ""
+        return f"is read as {printed_name(name)} in formulas; choose another name, such as {name}_own"
+    return "is a reserved word of studies and formulas; choose another name" if name in RESERVED else ""
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
@@ -268,7 +268,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
         bare = any(isinstance(node, Num) and not node.dimension for node in walk(tree))
         whole = str(error).startswith(f"{name} is declared as")
         plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
-        return [f"{error}; write the unit behind a number of it, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
+        return [f"{error}; give a number in it a unit, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
     return []
 
 

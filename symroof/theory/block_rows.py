@@ -11,7 +11,7 @@ SCAN = "scan"
 
 
 def gqa(layer: Layer) -> Iterator[OperatorRow]:
-    """Grouped-query attention; multi-head and multi-query are its ends.
+    """Grouped-query attention; multi-head and multi-query are special cases.
 
     Core: scores and weighted values are a multiply-add per pair, head and head element each; the cache holds a key and
     a value per KV head (Ainslie et al. 2023); query in and result out are activations.
@@ -45,13 +45,13 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
 
 
 def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[OperatorRow]:
-    """Queries, keys and values in one product; equal heads are written together. Checkpoints store its ``parts``."""
+    """Queries, keys and values in one product; equal heads are written as one factor. Checkpoints store its ``parts``."""
     outer = "(n_heads + 2*n_kv_heads)*head_dim" if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"] else " + ".join(made)
     yield from gemm("qkv", "d_model", outer, bias=outer if layer.has("qkv_bias") else "", parts=_stacked(parts))
 
 
 def _stacked(outputs: Iterable[str]) -> list[MatrixShape]:
-    """Matrices over the residual that run as one product."""
+    """Matrices over the residual that are computed as one product."""
     return [MatrixShape(rows, "d_model") for rows in outputs]
 
 

@@ -1,7 +1,7 @@
-"""Memory, traffic and FLOPs of one device of an instance: the operator table by the part that each device has.
+"""Memory, traffic and FLOPs of one device of an instance: the share of the operator table that each device has.
 
-On one device everything is the whole model's. Where ``tp`` devices split every layer, each has an even share of most rows; of
-norms, routers and latents it has a copy, and of heads whole ones. Groups (``attention_dp``) compute the tokens of their own
+A single device has the whole model. If ``tp`` devices split every layer, each has an even share of most rows; of
+norms, routers and latents it has a copy; heads are not divided. Groups (``attention_dp``) compute the tokens of their own
 requests. Copies count: they take memory on every device. Stages of a pipeline are in :mod:`symroof.theory.stages`.
 """
 
@@ -20,7 +20,7 @@ from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, 
 from symroof.theory.totals import Key, Totals, resident
 
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
-"""The memory of a device beside its reserve."""
+"""The memory of a device besides its reserve."""
 
 GROUP, PASS = "group", "pass"
 """Drivers of a part of a step: of the tokens of one group, and of one pass through a stage."""
@@ -38,12 +38,12 @@ def per_device(name: str) -> str:
 
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
 WHOLE: dict[str, Tree] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
-"""The formulas of the names of a device where there is only one."""
+"""The formulas of per-device names if there is only one device."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS, "memory_bytes")))
 
 
 def total_of(name: str) -> str | None:
-    """The total that a name is a device's part of: ``decode_flops`` for ``decode_flops_per_device``."""
+    """The total of which a name is one device's part: ``decode_flops`` for ``decode_flops_per_device``."""
     return name.removesuffix("_per_device") if name in DEVICE_TOTALS else None
 
 
@@ -56,12 +56,12 @@ class Devices:
 
     @property
     def lacking(self) -> frozenset[str]:
-        """Quantities that have no formula under this layout."""
+        """Quantities without a formula under this layout."""
         return frozenset()
 
     def definitions(self) -> Iterator[tuple[str, Tree]]:
         """Every definition of a device, by name."""
-        if self.layout.attention_dp:  # each group prefills one prompt, and experts stand whole on the groups
+        if self.layout.attention_dp:  # each group prefills one prompt, and experts are placed whole on the groups
             yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
         yield "instance_devices", self.layout.devices()
         yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
@@ -91,7 +91,7 @@ class Devices:
 
     @cached_property
     def even(self) -> Tree:
-        """The divisor of an even share: the devices of a group."""
+        """The divisor of an even share: the devices of one group."""
         return Name("tp") if self.layout.tp else ONE
 
     def own(self, row: PlacedRow) -> PlacedRow:
@@ -107,7 +107,7 @@ class Devices:
         yield "state_bytes_per_device", self._state()
 
     def _weights(self) -> Tree:
-        """The resident weights: an even share, except for copies, for whole heads, and for experts."""
+        """The resident weights: an even share, except for copies, whole heads and experts."""
         held = self.placed("params")
         uneven = [row for row in held if (row.own is not None if self.layout.tp else row.pooled) and not self._copied(row)]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
@@ -121,7 +121,7 @@ class Devices:
         return [row for row in self.placed("params") if self._copied(row)]
 
     def _copied(self, row: PlacedRow) -> bool:
-        """Whether each of the ``tp`` devices holds all of it."""
+        """Whether each of the ``tp`` devices holds a full copy."""
         return self.layout.tp and row.own == row.amount
 
     def placed(self, stream: str) -> list[PlacedRow]:
@@ -153,7 +153,7 @@ class Devices:
         return build.mul(each, self.requests("batch"))
 
     def _divisor(self, rows: list[PlacedRow]) -> Tree | None:
-        """The divisor of some rows for a device, where all have the same."""
+        """The common divisor of some rows for a device; None if they differ."""
         divisors = {self.even if row.own is None else ONE if row.own == row.amount else None for row in rows}
         return divisors.pop() if len(divisors) == 1 else None
 
@@ -174,7 +174,7 @@ class Devices:
     # --------------------------------------------------------------------------------------------------------- work
 
     def apart(self, row: PlacedRow) -> bool:
-        """Whether a row counts the tokens of all groups, and not those of the device's own."""
+        """Whether a row counts the tokens of all groups instead of the device's own group."""
         return row.pooled and self.layout.attention_dp
 
     def _pass(self, step: Step, what: str) -> Tree:
@@ -210,7 +210,7 @@ class Devices:
         return self.driver_name(step, "tokens", None, None), self.driver_name(step, "tokens", None, None, pooled=True)
 
     def _drivers(self, step: Step) -> Iterator[tuple[str, Tree]]:
-        """The drivers of a device where it does not compute every token of the step."""
+        """The drivers of a device that does not compute every token of the step."""
         if not (self.layout.attention_dp or self.layout.staged):
             return
         every = self.tokens(step)[1]
@@ -235,7 +235,7 @@ class Devices:
             return requests + "/pp" * self.layout.staged + "/attention_dp" * (self.layout.attention_dp and not pooled)
         if requests == "1":
             return requests
-        if self.layout.staged:  # a prefill goes through the stages prompt by prompt
+        if self.layout.staged:  # a prefill passes through the stages prompt by prompt
             prompts = f"min({requests}, attention_dp)" if self.layout.attention_dp else "1"
             requests = prompts if step.name == "prefill" else f"ceil({requests}/pp)"
         return requests if pooled else self._of_group(requests)
@@ -264,7 +264,7 @@ class Devices:
         return row.phase if len(self.totals.phases(step)) > 1 else None
 
     def over_passes(self, step: Step, amount: Tree) -> Tree:
-        """An amount of one pass over all passes that follow each other; there is one where there are no stages."""
+        """An amount of one pass over all consecutive passes; without stages there is one."""
         return amount
 
 

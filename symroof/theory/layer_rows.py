@@ -12,7 +12,7 @@ PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 
 
 def layer_rows(layer: Layer, norm: str) -> Iterator[OperatorRow]:
-    """The rows of one layer; one that only images wake is resident and does nothing."""
+    """The rows of one layer; a layer for images only is resident and idle."""
     for row in _layer_rows(layer, norm):
         if row.stream == "params" or not layer.has("images_only"):
             yield row
@@ -100,4 +100,4 @@ PARAMETER_GROUPS = {
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",
     "norm": "norms", "qk_norm": "norms", "latent_norm": "norms", "mixer_norm": "state space",
 }  # fmt: skip
-"""Where an operator's parameters stand in the parameter table."""
+"""The group of an operator's parameters in the parameter table."""

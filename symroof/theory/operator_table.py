@@ -1,5 +1,5 @@
-"""The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, a report's breakdown and "where does
-the time go" are this one table, grouped and summed late."""
+"""The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, the breakdown of a report and of time
+are this table, grouped and summed late."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -18,11 +18,11 @@ from symroof.theory.steps import AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
 STREAM_FILTERS = {"kv": "kv_traffic", "kv_again": "kv_traffic", "state": "kv_traffic", "activations": "activations"}
-"""Streams that a switch removes from the traffic; resident bytes do not change."""
+"""Streams that a switch can remove from the traffic; resident bytes do not change."""
 
 LINEAR = "linear"
 GATHERED = ("layer_inputs", "positions")
-"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
+"""Tables from which a token only gathers one row, besides the embedding unless the head shares it."""
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
 REACH_SYMBOL = {"window": "window", "chunk": "chunk_size"}
@@ -31,9 +31,9 @@ WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 
 @dataclass(frozen=True)
 class PlacedRow:
-    """A row in its place: which kind of layer, how many of them, within which window, chunk or pool of experts.
+    """A row of one kind of layer: how many layers, and which window, chunk or pool of experts limits its driver.
 
-    ``own`` is one device's part of the amount; None where all ``tp`` devices share it evenly. ``pooled`` and
+    ``own`` is one device's part of the amount; None if all ``tp`` devices share it evenly. ``pooled`` and
     ``end`` are the row's.
     """
 
@@ -58,7 +58,7 @@ class _ConditionalRow(PlacedRow):
 
 @lru_cache(maxsize=32)
 def placed_rows(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[PlacedRow, ...]:
-    """All rows of an architecture that count under the assumptions, before any switch filters the traffic."""
+    """All rows of an architecture that exist under the assumptions, before switches filter the traffic."""
     placed = [*_placed_rows(architecture, layout)]
     if assumptions["parameters"] == "nominal":
         placed = [*_nominal(placed, architecture.kept is not None, layout)]
@@ -66,7 +66,7 @@ def placed_rows(architecture: Architecture, assumptions: Assumptions, layout: La
 
 
 def placed_parameters(architecture: Architecture) -> tuple[PlacedRow, ...]:
-    """The rows of resident parameters alone: all that counting them takes."""
+    """The rows of resident parameters only."""
     return tuple(_placed_rows(architecture, SINGLE, lambda row: row.stream == "params"))
 
 
@@ -90,7 +90,7 @@ def _placed(row: OperatorRow, layer: Layer, count: Tree, architecture: Architect
 
 
 def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Tree | None:
-    """One device's part of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
+    """One device's part of a row; None for an even share of ``tp`` devices, such as that of experts without other sharing."""
     amount = parse(row.amount)
     if row.pooled:
         return build.div(amount, parse(layout.group)) if layout.attention_dp else None
@@ -112,7 +112,7 @@ def _named(amount: Tree, shares: dict[str, Tree]) -> Iterator[str]:
 
 
 def _degree(tree: Tree, split: frozenset[str]) -> int | None:
-    """By how many split widths every term of an amount is multiplied; None where terms differ."""
+    """The number of split widths in every term of an amount; None if terms differ."""
     match tree:
         case Name(name):
             return int(name in split)
@@ -169,7 +169,7 @@ def _nominal(placed: list[_ConditionalRow], quantized: bool, layout: Layout) -> 
 
 
 def _nominal_by_layer(placed: list[_ConditionalRow], active: bool, layout: Layout) -> Iterator[_ConditionalRow]:
-    """The same where layers are split into stages: each multiplies and reads the parameters that stand in it."""
+    """The same with pipeline stages: each multiplies and reads its own parameters."""
     if not layout.attention_dp:
         yield from (replace(row, operator=LINEAR, layer="") for row in placed if row.pooled and row.stream == "flops")
     for row in placed:
@@ -184,7 +184,7 @@ def _nominal_by_layer(placed: list[_ConditionalRow], active: bool, layout: Layou
 
 
 def _stays(row: PlacedRow) -> bool:
-    """Whether a row remains where matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
+    """Whether a row remains if matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
     experts read, state and work of recurrences."""
     return (row.stream == "activations" and row.per == "tokens") or row.per == "experts_read" or row.stream == "state" or row.operator == SCAN
 
@@ -208,12 +208,12 @@ def total(summed: Iterable[PlacedRow]) -> Tree:
 
 
 def parameters(summed: Iterable[PlacedRow]) -> Tree:
-    """Parameters held, those of an expert as often as there are experts."""
+    """Resident parameters, those of an expert times the number of experts."""
     return total(_of_pool(row, Name(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row for row in summed)
 
 
 def idle_parameters(summed: Iterable[PlacedRow]) -> Tree:
-    """Parameters of the experts that one token is not sent to."""
+    """Parameters of the experts that a token does not use."""
     idle = [_of_pool(row, build.sub(Name(row.scope.experts), Name(row.scope.taken))) for row in summed if isinstance(row.scope, ExpertPool)]
     return total(idle)
 

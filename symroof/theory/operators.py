@@ -1,4 +1,4 @@
-"""Operators of a step: FLOPs, bytes and times of each, and the quantities of a step that are sums over its operators."""
+"""The operators of a step: FLOPs, bytes and times of each, and the sums over operators."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class Operator:
 
 
 def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Tree:
-    """The FLOPs or bytes of some operators, stream by stream; factors that layers share are written once."""
+    """The FLOPs or bytes of some operators, stream by stream, with common factors taken out."""
     by_stream: dict[str, dict[Tree, list[Tree]]] = {}
     for operator in operators:
         for stream, amount in operator.streams:

@@ -12,7 +12,7 @@ from symroof.theory.symbols import Symbol, common_fields, exact_text
 from symroof.theory.theory_files import cited, conditions, section
 
 WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
-"""The times of a pass, of a stage and of an operator alike, and which work each is of."""
+"""The times of a pass, a stage or an operator, and the work that each is of."""
 
 
 def work_time(kind: str, work: Tree) -> Tree:

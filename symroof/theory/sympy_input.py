@@ -33,7 +33,7 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     from symroof.theory.spellings import resolved  # reads LaTeX, which no value needs
 
     if isinstance(expression, bool) or (getattr(expression, "is_Boolean", False) and expression in (True, False)):
-        raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are", hint=OF_FORMULAS))
+        raise InputError(Problem("expression", f"SymPy has evaluated it to {expression}, whatever the symbols are", hint=OF_FORMULAS))
     try:
         tree = with_units(resolved(from_sympy(expression)), own)
     except RecursionError:
@@ -69,7 +69,7 @@ def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     return of
 
 
-OF_FORMULAS = "only the symbols of symroof.symbols move with each other: SymPy takes the derivative of any other symbol as 0"
+OF_FORMULAS = "only the symbols of symroof.symbols depend on each other: SymPy takes the derivative of any other symbol as 0"
 
 
 def _stands_still(thing: Any) -> bool:
