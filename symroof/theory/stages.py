@@ -1,7 +1,7 @@
-"""Stages of a pipeline: runs of consecutive layers, each on its own devices, that one group of requests after another passes.
+"""Pipeline stages: runs of consecutive layers, each on separate devices, passed by one group of requests after another.
 
-A step of the whole batch is ``pp`` passes of the slowest stage, each of ``ceil(batch/pp)`` requests; a prefill goes through
-prompt by prompt, so ``prompts + pp - 1`` passes follow each other. A stage with everything that another has hides it.
+A step of the whole batch is ``pp`` passes of the slowest stage, each of ``ceil(batch/pp)`` requests; a prefill proceeds
+prompt by prompt, so it takes ``prompts + pp - 1`` passes. A stage that has all that another has makes that one irrelevant.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOT_CLOSED = "no closed form in pp, as the layers of this model differ: give pp 
 
 @dataclass(frozen=True)
 class Stage:
-    """A run of layers: how many of each kind, and whether the model begins or ends in it."""
+    """A run of layers: how many of each kind, and whether it is the first or the last."""
 
     label: str
     counts: tuple[tuple[str, Tree], ...]
@@ -44,14 +44,14 @@ class Stage:
         return row if here and not (row.end == "tied" and self.first) else None
 
     def covers(self, other: Stage) -> bool:
-        """Whether it has everything that another has."""
+        """Whether it has all that another stage has."""
         pairs = [(count, dict(other.counts)[name]) for name, count in self.counts]
         more = all(isinstance(a, Num) and isinstance(b, Num) and a.value >= b.value for a, b in pairs)
         return more and self.first >= other.first and self.last >= other.last
 
 
 def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
-    """The stages that can be the fullest or the slowest; None where a formula would need ``pp`` as a number.
+    """The stages that can be the most loaded or the slowest; None if a formula would need ``pp`` as a number.
 
     >>> from symroof.formula.text import text
     >>> from symroof.theory.architecture import GENERIC
@@ -78,7 +78,7 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
 
 @dataclass(frozen=True)
 class Pipeline(Devices):
-    """The definitions of one device's part where layers are split into stages."""
+    """The definitions of one device's part with pipeline stages."""
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -86,7 +86,7 @@ class Pipeline(Devices):
 
     @property
     def lacking(self) -> frozenset[str]:
-        """Quantities that have no formula unless ``pp`` is a number."""
+        """Quantities without a formula unless ``pp`` is a number."""
         if self.stages:
             return frozenset()
         parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "busy_time")
@@ -103,7 +103,7 @@ class Pipeline(Devices):
 
     def _in(self, stage: Stage, rows: Iterable[PlacedRow]) -> list[PlacedRow]:
         """The parts of some rows that one device of a stage has."""
-        if not self.layout.copies:  # dimensions that are not known: every stage is an even part of the model
+        if not self.layout.copies:  # unknown dimensions: every stage is an even part of the model
             return [replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp"))) for row in rows]
         return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
@@ -124,7 +124,7 @@ class Pipeline(Devices):
         yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
 
     def _request(self, stage: Stage) -> Tree:
-        """The memory one request takes of a device at its longest context."""
+        """The memory of one request on a device at its longest context."""
         one = ("batch", parse("1"))
         return build.add(At(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), At(_of(stage, "state_bytes"), (one,)))
 
@@ -152,7 +152,7 @@ class Pipeline(Devices):
     # --------------------------------------------------------------------------------------------------------- work
 
     def _times(self, step: Step) -> Iterator[tuple[str, Tree]]:
-        """Work, traffic and times of a step: the slowest stage's, as often as passes follow each other."""
+        """Work, traffic and times of a step: those of the slowest stage times the number of passes."""
         passes, through = self._passes(step), self._prompts() if step.name == "prefill" else Name("pp")
         for stage in self.stages:
             yield from zip((_of(stage, f"{step.name}_{what}") for what in ("flops", "bytes")), self._work(step, stage), strict=True)
@@ -173,7 +173,7 @@ class Pipeline(Devices):
         return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
 
     def _prompts(self) -> Tree:
-        """Prompts that follow each other through the stages."""
+        """Prompts that pass through the stages one after another."""
         return self.requests("prefill_batch")
 
     def _work(self, step: Step, stage: Stage) -> tuple[Tree, Tree]:
@@ -208,7 +208,7 @@ class Pipeline(Devices):
         return link_time(self.layout, *self.tokens(step), self.totals.has_experts, layers, expert_layers)
 
     def over_passes(self, step: Step, amount: Tree) -> Tree:
-        """An amount over all layers and passes, as if stages were equally long."""
+        """An amount over all layers and passes, as if all stages were equal."""
         return build.mul(amount, build.div(self._passes(step), Name("pp")))
 
 
@@ -217,5 +217,5 @@ def _of(stage: Stage, name: str) -> str:
 
 
 def _whole(room: list[Tree]) -> Tree:
-    """Requests that the fullest stage has room for."""
+    """Requests that fit in the most loaded stage."""
     return build.call("max", build.call("floor", build.call("min", *room)), ZERO)

@@ -1,4 +1,4 @@
-"""symroof's own theory as it is written: ``specs/theories/inference.yaml`` and its parts, read like anybody's theory file.
+"""The files of symroof's built-in theory: ``specs/theories/inference.yaml`` and its parts, read like any theory file.
 
 Every entry stands in one file under ``specs/theories/inference``; this module hands the entries out, and the modules that declare
 inputs, quantities, thresholds and switches make objects of them. What such a file says is checked in full by a test, not at every start.

@@ -1,7 +1,7 @@
 """From the operator table to definitions: coefficients, parameters, and each step's drivers, FLOPs and bytes.
 
 A coefficient is the cost of all layers together per unit of a driver (``kv_bytes_per_token``); a step's total is the sum of
-coefficients times drivers. Closed forms are written in coefficients and not in a hundred operations.
+coefficients times drivers. This keeps closed forms short.
 """
 
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ COEFFICIENTS = {
 """The readable coefficient of each (stream, driver)."""
 
 ALWAYS_READ = "fixed_weight_bytes"
-"""The coefficient of the weights beside the experts, where there are any."""
+"""The coefficient of the weights outside the experts, if there are any."""
 
 NOTHING = (
     "attention_flops_per_pair",
@@ -58,7 +58,7 @@ NOTHING = (
     "state_bytes",
     "expert_layers",
 )
-"""Defined as zero where no row makes them."""
+"""Defined as zero if no row defines them."""
 
 Key = tuple[str, str, DriverScope]
 BATCH = Name("batch")
@@ -66,13 +66,13 @@ BATCH = Name("batch")
 
 @dataclass(frozen=True)
 class Totals:
-    """The definitions that one architecture's table makes under one set of assumptions."""
+    """The definitions from one architecture's table under one set of assumptions."""
 
     architecture: Architecture
     assumptions: Assumptions
     placed: tuple[PlacedRow, ...] = field(default=())
     again: tuple[PlacedRow, ...] = field(default=())
-    """Tables that stand at both ends of a pipeline: the second time."""
+    """Tables at both ends of a pipeline: the second copy."""
 
     @cached_property
     def counted(self) -> tuple[PlacedRow, ...]:
@@ -80,7 +80,7 @@ class Totals:
         return tuple(row for row in self.placed if counted_traffic(row, self.assumptions))
 
     def groups(self, phase: str) -> dict[Key, list[PlacedRow]]:
-        """The rows of segments of one phase, by stream, driver, and window or pool; those of no phase count in all."""
+        """The rows of one phase, by stream, driver, and window or pool; rows without phase are in all."""
         if phase not in self._grouped:
             by_key = self._grouped[phase] = {}
             for row in self.placed:
@@ -94,7 +94,7 @@ class Totals:
 
     @cached_property
     def spoken(self) -> dict[str, dict[Key, str]]:
-        """The coefficient's name for each group of each phase. A prompt's has a name of its own where it differs."""
+        """The coefficient's name for each group of each phase. That of a prompt has a separate name if it differs."""
         tokens, prompt = self.groups("token"), self.groups("prompt")
         names = {key: self._name(key, tokens) for key in tokens}
         of_prompt = {key: names[key] if tokens.get(key) == rows else _dotted(self._name(key, prompt), "prompt") for key, rows in prompt.items()}
@@ -111,7 +111,7 @@ class Totals:
         return any(row.per == "experts_read" for row in self.placed)
 
     def definitions(self) -> Iterator[tuple[str, Tree]]:
-        """Everything the table defines, by name."""
+        """All definitions from the table, by name."""
         yield from ((name, ZERO) for name in NOTHING)
         yield from self.counting()
         yield from self._coefficients()
@@ -123,7 +123,7 @@ class Totals:
             yield from self._routed()
 
     def counting(self) -> Iterator[tuple[str, Tree]]:
-        """The definitions that counting parameters takes: parameters and layers."""
+        """The definitions needed to count parameters: parameters and layers."""
         yield from self._layer_totals()
         yield from self._parameters()
 
@@ -182,7 +182,7 @@ class Totals:
         return tuple(dict.fromkeys(segment.phase for segment in step.segments))
 
     def parts(self, step: Step) -> list[tuple[Key, str, str | None]]:
-        """The groups that count in a step: key, phase, and the phase again where a part of the segments drives it."""
+        """The groups that count in a step: key, phase, and the phase again if only some segments drive it."""
         counting = {(row.stream, row.per, row.scope) for row in self.counted}
         phases = self.phases(step)
         parts: list[tuple[Key, str, str | None]] = []
@@ -204,7 +204,7 @@ class Totals:
         yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
 
     def drivers(self, step: Step) -> Iterator[tuple[str, DriverScope, str | None]]:
-        """The drivers of a step: tokens, pairs, spans and their like, within which window or pool, of which phase alone."""
+        """The drivers of a step (tokens, pairs, spans ...), each with its window or pool, and its phase if it is of one only."""
         used: set[tuple[str, DriverScope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"}
         used |= {(key[1], key[2], None) for phase in self.phases(step) for key in self.groups(phase) if key[1] != "once"}
         used |= {("tokens", None, None), ("logit_rows", None, None)}
@@ -214,12 +214,12 @@ class Totals:
     # ------------------------------------------------------------------------------------------------ caches and sums
 
     def _routed(self) -> Iterator[tuple[str, Tree]]:
-        """The part of the routed experts in a coefficient of all tokens."""
+        """The routed experts' part of the coefficients per token."""
         for stream, name in (("flops", "expert_flops_per_token"), ("activations", "expert_activation_bytes_per_token")):
             yield name, total(row for row in self.placed if row.pooled and row.stream == stream and row.per == "tokens")
 
     def _resident(self) -> Iterator[tuple[str, Tree]]:
-        """The cache and the states of the whole batch; a window or a chunk bounds the tokens that a layer caches."""
+        """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
         keys = [key for key in self.groups("token") if key[0] == "kv"]
         if keys:
             yield "kv_cache_bytes", build.add(*(resident(Name(self.spoken["token"][key]), key[2]) for key in keys))
@@ -241,7 +241,7 @@ class Totals:
 
 
 def _stored_bytes(narrow: list[PlacedRow]) -> Tree:
-    """The resident bytes of a quantized checkpoint: operators at a width of their own, the other quantized ones, the rest."""
+    """The resident bytes of a quantized checkpoint: operators with a separate width, other quantized ones, the rest."""
     wide = parse(f"(params - quantized_params)*{KEPT_WIDTH}")
     own = sorted({row.width for row in narrow} - {WIDTH})
     if not own:
@@ -250,7 +250,7 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Tree:
 
 
 def resident(coefficient: Tree, scope: DriverScope, requests: Tree = BATCH) -> Tree:
-    """The bytes that some requests cache at the context, from those of one token; a window or a chunk bounds the tokens cached."""
+    """The bytes that requests cache at the context, from those of one token; a window or a chunk limits the cached tokens."""
     reach = scope if isinstance(scope, AttentionReach) else None
     held = parse(CACHED_TOKENS[reach.kind if reach else None])
     return build.mul(coefficient, requests, _put(held, reach))
@@ -276,6 +276,6 @@ def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout 
 
 
 def counting(architecture: Architecture) -> dict[str, Tree]:
-    """The definitions that counting parameters takes, from the rows of parameters alone: a fraction of the table's work."""
+    """The definitions needed to count parameters, from the rows of parameters only: much faster than the full table."""
     held = placed_parameters(architecture)
     return dict(Totals(architecture, assume(), tuple(row for row in held if row.end != "tied")).counting())
