@@ -151,7 +151,7 @@ def test_flops_that_sympy_leaves_unsaid():
         (({"rows": "byte"}, {"area": {"formula": "2*rows", "unit": "s"}}), r"define\.area\.formula: area is declared as s but 2\*rows is byte"),
         (({"rows": "byte"}, {"area": "side", "side": "area"}), r"is defined by itself: area -> side -> area"),
         (({"rows": "byte"}, {"area": sympy.Integral(WIDTH, WIDTH)}), r"define\.area\.formula: an Integral has no meaning here"),
-        (({"rows": "byte"}, {"area": None}), r"define\.area\.formula: expected a formula"),
+        (({"rows": "byte"}, {"area": None}), r"define\.area: has to have one of formula"),
         (({"rows": "byte"}, {}, {"full": "rows = 3 byte"}), r"thresholds\[0\]\.unknown: is missing"),
         (({"rows": "byte"}, {}, {"full": ("rows = 3 s", "rows")}), r"thresholds\[0\]\.equation: rows is byte but 3 s is s"),
     ],

@@ -40,7 +40,7 @@ RESERVED = frozenset(
 )
 """Reserved words of studies, sweeps and formulas."""
 
-DECLARE = "to add a user-defined input, write a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
+DECLARE = "write a user-defined input into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
 """The hint for a name without a similar one."""
 Place = tuple[str | int, ...]
 
@@ -268,7 +268,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
         bare = any(isinstance(node, Num) and not node.dimension for node in walk(tree))
         whole = str(error).startswith(f"{name} is declared as")
         plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
-        return [f"{error}; give a number in it a unit, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
+        return [f"{error}; write a unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
     return []
 
 
