@@ -173,15 +173,28 @@ def _log2_of(x: Fraction) -> float:
     return math.log2(x.numerator) - math.log2(x.denominator)
 
 
+def _smooth(what: str, of_float: Callable[[float], float], derivative: Callable[[Any, Any], Any]) -> Callable[[Callable[[Any], Any]], Callable[[Any], Any]]:
+    """A function of exact numbers, extended to floats and dual numbers; ``derivative`` is that at an argument with its value."""
+
+    def extended(exact: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def of(x: Any) -> Any:
+            if isinstance(x, float):
+                return of_float(x)
+            if isinstance(x, Dual):
+                value = of(x.value)
+                return Dual(value, x.slope * derivative(x.value, value))
+            if isinstance(x, Piecewise):
+                raise NotPolynomial(f"{what} of the index of a sum")
+            return exact(x)
+
+        return of
+
+    return extended
+
+
+@_smooth("a root", math.sqrt, lambda x, root: 1 / (2 * root))
 def sqrt(x: Any) -> Any:
-    """A square root: exact where it is rational, else to 40 digits."""
-    if isinstance(x, float):
-        return math.sqrt(x)
-    if isinstance(x, Dual):
-        root = sqrt(x.value)
-        return Dual(root, x.slope / (2 * root))
-    if isinstance(x, Piecewise):
-        raise NotPolynomial("a root of the index of a sum")
+    """A square root: exact if it is rational, else to 40 digits."""
     if x < 0:
         raise NoValue("the square root of a negative number")
     over, under = math.isqrt(x.numerator), math.isqrt(x.denominator)
@@ -190,25 +203,15 @@ def sqrt(x: Any) -> Any:
     return _rounded(Decimal.sqrt, x)
 
 
+@_smooth("a logarithm", math.log, lambda x, value: 1 / x)
 def _log(x: Any) -> Any:
-    if isinstance(x, float):
-        return math.log(x)
-    if isinstance(x, Dual):
-        return Dual(_log(x.value), x.slope / x.value)
-    if isinstance(x, Piecewise):
-        raise NotPolynomial("a logarithm of the index of a sum")
     if x <= 0:
         raise NoValue("the logarithm of a number that is not positive")
     return _rounded(Decimal.ln, x)
 
 
+@_smooth("a logarithm", math.log2, lambda x, value: 1 / (x * _rounded(Decimal.ln, Fraction(2))))
 def _log2(x: Any) -> Any:
-    if isinstance(x, float):
-        return math.log2(x)
-    if isinstance(x, Dual):
-        return Dual(_log2(x.value), x.slope / (x.value * _rounded(Decimal.ln, Fraction(2))))
-    if isinstance(x, Piecewise):
-        raise NotPolynomial("a logarithm of the index of a sum")
     if x <= 0:
         raise NoValue("the logarithm of a number that is not positive")
     for part, sign in ((x.numerator, 1), (x.denominator, -1)):
@@ -223,14 +226,8 @@ def _binary_logarithm(x: Decimal) -> Decimal:
     return x.ln() / Decimal(2).ln()
 
 
+@_smooth("an exponential", math.exp, lambda x, value: value)
 def _exp(x: Any) -> Any:
-    if isinstance(x, float):
-        return math.exp(x)
-    if isinstance(x, Dual):
-        value = _exp(x.value)
-        return Dual(value, value * x.slope)
-    if isinstance(x, Piecewise):
-        raise NotPolynomial("an exponential of the index of a sum")
     return _rounded(Decimal.exp, x) or _next_to_nothing(-x * Fraction(math.log10(math.e))) if x else Fraction(1)
 
 

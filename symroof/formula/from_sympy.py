@@ -250,15 +250,12 @@ def _if(condition: Any, value: Tree, otherwise: Tree, go: Go) -> Tree:
         return _if(first, _if(then, value, otherwise, go), _if(other, value, otherwise, go), go)
     if condition in (True, False):
         return value if condition else otherwise
-    if isinstance(condition, sympy.Ge):
-        return build.call("of_largest", go(condition.lhs), value, go(condition.rhs), otherwise)
-    if isinstance(condition, sympy.Le):
-        return build.call("of_largest", go(condition.rhs), value, go(condition.lhs), otherwise)
-    if isinstance(condition, sympy.Gt):
-        return build.call("of_largest", go(condition.rhs), otherwise, go(condition.lhs), value)
-    if isinstance(condition, sympy.Lt):
-        return build.call("of_largest", go(condition.lhs), otherwise, go(condition.rhs), value)
-    raise _refused(condition)
+    if not isinstance(condition, (sympy.Ge, sympy.Le, sympy.Gt, sympy.Lt)):
+        raise _refused(condition)
+    larger, smaller = go(condition.gts), go(condition.lts)
+    if isinstance(condition, (sympy.Ge, sympy.Le)):
+        return build.call("of_largest", larger, value, smaller, otherwise)
+    return build.call("of_largest", smaller, otherwise, larger, value)
 
 
 def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Tree | None:
@@ -279,9 +276,7 @@ def _larger_first(relation: Any) -> tuple[Any, Any] | None:
     """Both sides of ``a >= b``, whichever way it is written."""
     import sympy
 
-    if isinstance(relation, sympy.Ge):
-        return relation.lhs, relation.rhs
-    return (relation.rhs, relation.lhs) if isinstance(relation, sympy.Le) else None
+    return (relation.gts, relation.lts) if isinstance(relation, (sympy.Ge, sympy.Le)) else None
 
 
 @cache

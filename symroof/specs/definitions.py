@@ -268,7 +268,9 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
         bare = any(isinstance(node, Num) and not node.dimension for node in walk(tree))
         whole = str(error).startswith(f"{name} is declared as")
         plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
-        return [f"{error}; write a unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
+        return [
+            f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)
+        ]
     return []
 
 
