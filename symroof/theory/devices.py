@@ -55,7 +55,7 @@ class Devices:
     layout: Layout
 
     @property
-    def lacking(self) -> frozenset[str]:
+    def without_formula(self) -> frozenset[str]:
         """Quantities without a formula under this layout."""
         return frozenset()
 
@@ -159,7 +159,7 @@ class Devices:
 
     def _coefficient(self, key: Key, rows: list[PlacedRow], phase: str) -> Tree:
         """A device's part of a coefficient: a share of it, or a coefficient with a name of its own."""
-        name = self.totals.spoken[phase][key]
+        name = self.totals.coefficient_names[phase][key]
         divisor = self._divisor(rows)
         return Name(per_device(name)) if divisor is None or len(rows) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
 
@@ -169,7 +169,7 @@ class Devices:
             for key, rows in self.totals.groups(phase).items():
                 own = [row for row in rows if not self.apart(row)]
                 if own and (len(own) < len(rows) or self._divisor(own) is None):
-                    yield per_device(self.totals.spoken[phase][key]), total(map(self.own, own))
+                    yield per_device(self.totals.coefficient_names[phase][key]), total(map(self.own, own))
 
     # --------------------------------------------------------------------------------------------------------- work
 

@@ -85,7 +85,7 @@ class Pipeline(Devices):
         return stages(self.totals.architecture, self.layout.pp) or ()
 
     @property
-    def lacking(self) -> frozenset[str]:
+    def without_formula(self) -> frozenset[str]:
         """Quantities without a formula unless ``pp`` is a number."""
         if self.stages:
             return frozenset()

@@ -54,7 +54,7 @@ class Theory:
     layout: Layout = SINGLE
     definitions: dict[str, Tree] = field(default_factory=dict)
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
-    lacking: frozenset[str] = frozenset()
+    without_formula: frozenset[str] = frozenset()
     own: Declarations = NONE
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -90,10 +90,10 @@ class Theory:
             return self.knows(name.quantity) and self.knows(name.by)
         if "." not in name:
             return self.own.symbol(name) is not None
-        return name in self.spoken or self.definition(name) is not None
+        return name in self.mentioned_names or self.definition(name) is not None
 
     @cached_property
-    def spoken(self) -> frozenset[str]:
+    def mentioned_names(self) -> frozenset[str]:
         """Every name that occurs in a definition, dotted ones included."""
         return frozenset(self.definitions).union(*(names(tree) for tree in self.definitions.values()))
 
@@ -101,7 +101,7 @@ class Theory:
     def kinds(self) -> dict[str, list[str]]:
         """The names by kind of layer of inputs in which the kinds differ: ``n_layers.local`` and ``n_layers.global`` for ``n_layers``."""
         found: dict[str, list[str]] = {}
-        for name in sorted(self.spoken):
+        for name in sorted(self.mentioned_names):
             if base_name(name) != name and base_name(name) in INPUTS:
                 found.setdefault(base_name(name), []).append(name)
         return found
@@ -177,7 +177,7 @@ class Theory:
 
     def not_closed(self, name: str) -> str:
         """Why a quantity has no formula under these assumptions; empty if it has one, or is an input."""
-        if name in self.lacking:
+        if name in self.without_formula:
             return NOT_CLOSED
         quantity = self.own.quantity(name)
         switch = quantity.switch if quantity and name not in self.definitions else None
@@ -276,7 +276,7 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
 def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> Theory:
     table = totals(architecture, chosen, layout)
     on = Pipeline(table, layout) if layout.staged else Devices(table, layout)
-    built = Theory(architecture, chosen, layout, lacking=on.lacking)
+    built = Theory(architecture, chosen, layout, without_formula=on.without_formula)
     built.definitions.update(table.definitions())
     built.definitions.update(on.definitions())
     built.operators.update((step.name, on.operators(step)) for step in STEPS)
@@ -286,7 +286,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     if not layout.staged:  # one pass is the whole step
         absent |= {f"{step.name}_busy_time": build.add(Name(f"{step.name}_roofline_time"), Name(f"{step.name}_link_time")) for step in STEPS}
     for quantity in QUANTITIES.values():
-        declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.lacking else None
+        declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.without_formula else None
         if declared is not None:
             built.definitions[quantity.name] = substitute(declared, {name: tree for name, tree in absent.items() if name != quantity.name})
     for name, tree in built.definitions.items():

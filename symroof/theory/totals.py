@@ -93,7 +93,7 @@ class Totals:
         return {}
 
     @cached_property
-    def spoken(self) -> dict[str, dict[Key, str]]:
+    def coefficient_names(self) -> dict[str, dict[Key, str]]:
         """The coefficient's name for each group of each phase. That of a prompt has a separate name if it differs."""
         tokens, prompt = self.groups("token"), self.groups("prompt")
         names = {key: self._name(key, tokens) for key in tokens}
@@ -147,9 +147,9 @@ class Totals:
     def _coefficients(self) -> Iterator[tuple[str, Tree]]:
         for phase in ("token", "prompt"):
             groups = self.groups(phase)
-            for key, name in self.spoken[phase].items():
+            for key, name in self.coefficient_names[phase].items():
                 yield name, total(groups[key])
-        tokens = self.spoken["token"]
+        tokens = self.coefficient_names["token"]
         for (stream, per), name in COEFFICIENTS.items():
             parts = [Name(own) for key, own in tokens.items() if key[:2] == (stream, per)]
             if len(parts) > 1:
@@ -175,7 +175,7 @@ class Totals:
     def _term(self, step: Step, key: Key, phase: str, alone: str | None = None) -> Tree:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
-        coefficient: Tree = Name(self.spoken[phase][key])
+        coefficient: Tree = Name(self.coefficient_names[phase][key])
         return coefficient if per == "once" else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
 
     def phases(self, step: Step) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ class Totals:
         """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
         keys = [key for key in self.groups("token") if key[0] == "kv"]
         if keys:
-            yield "kv_cache_bytes", build.add(*(resident(Name(self.spoken["token"][key]), key[2]) for key in keys))
+            yield "kv_cache_bytes", build.add(*(resident(Name(self.coefficient_names["token"][key]), key[2]) for key in keys))
         if any(row.stream == "state" for row in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
 
