@@ -144,7 +144,9 @@ OF_REVIEWS = {
 OF_VERDICTS = {
     "A target": [
         Insert(
-            f"{THEORY}/symbols.py", '    _symbol("energy_target", r"E_{\\mathrm{max}}", "J", "limit on the energy of a token"),\n', '    _symbol("expert_share"'
+            f"{INFERENCE}/targets.yaml",
+            "  energy_target: {unit: J, means: limit on the energy of a token, latex: 'E_{\\mathrm{max}}'}\n",
+            "  expert_share: {",
         ),
         Insert(f"{THEORY}/symbols.py", '"energy": "energy_target", ', '"ttft": "ttft_target"'),
         Insert("symroof/analysis/verdict.py", '"energy": "energy_per_token", ', '"ttft": "loaded_ttft"'),
