@@ -54,7 +54,7 @@ class Study(core.Study):
             InputError: everything wrong with the axes; a quantity that has no value anywhere; a column that is called as something else is.
         """
         from symroof.formula.text import text
-        from symroof.specs.own_theory import unit_of
+        from symroof.specs.user_theory import unit_of
         from symroof.sweep.axes import axes_of
         from symroof.sweep.dataset import dataset
         from symroof.sweep.sweep_quantities import formula_columns
@@ -198,7 +198,7 @@ class Theory:
         thresholds: Mapping[Any, Any] | Sequence[Any] | None = None,
         title: str = "",
     ) -> None:
-        from symroof.specs.own_theory import from_python
+        from symroof.specs.user_theory import from_python
 
         self.declared: Declarations = from_python(inputs or {}, define or {}, thresholds or {}, title)
 

@@ -1,14 +1,14 @@
 """Every input and quantity as a SymPy symbol: ``from symroof.symbols import batch, itl``, or ``import *`` for all of them.
 
-The symbols are those of every expression that symroof returns, so that ``sympy.diff(study.sympy("itl"), batch)`` means what it says.
-A number that is never zero is ``positive``, one that may be is ``nonnegative``, one that may be negative ``real``; none is declared
-an integer, since SymPy would drop every root that is not whole. Truths (``fits``) and labels (``decode_bound``) have no assumptions.
+All expressions that symroof returns use these symbols, so ``sympy.diff(study.sympy("itl"), batch)`` works as expected.
+A number that is never zero is ``positive``, one that may be zero ``nonnegative``, one that may be negative ``real``; none is declared
+an integer, since SymPy would drop non-integer roots. Conditions (``fits``) and labels (``decode_bound``) have no assumptions.
 
 >>> from symroof.symbols import batch, draft_tokens, free_memory
 >>> batch, batch.is_positive, draft_tokens.is_nonnegative, free_memory.is_real, free_memory.is_nonnegative
 (batch, True, True, True, None)
 
-A quantity is no constant, so its derivative stands until a case gives its number; a symbol that somebody else made is a constant to SymPy,
+A quantity is not a constant, so its derivative stays unevaluated until a case gives its value; SymPy treats any other symbol as a constant,
 whatever its name:
 
 >>> import sympy
@@ -28,17 +28,17 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-from symroof.formula.derivative import BY_TERMS
+from symroof.formula.derivative import SLOPE_BY_TERM_COUNT
 from symroof.formula.evaluate import NotGiven
 from symroof.formula.to_sympy import to_sympy, writer
-from symroof.formula.tree import Compare, Largest, Slope, Tree
+from symroof.formula.tree import Compare, DerivativeName, Largest, Tree
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
 from symroof.theory.theory import UnknownName, theory
 
 
-class Spellings(dict[Any, str]):
+class LatexNames(dict[Any, str]):
     """Symbol -> LaTeX, for every input and quantity; that of one kind of layer (``n_layers.local``) is spelled when looked up."""
 
     def get(self, key: Any, default: Any = None) -> Any:
@@ -51,18 +51,18 @@ class Spellings(dict[Any, str]):
 
 
 def symbol(name: str, own: Declarations = NONE) -> Any:
-    """The one symbol of a printed name; a dotted name (``n_layers.local``) belongs to one kind of layer.
+    """The symbol of a printed name; a dotted name (``n_layers.local``) belongs to one kind of layer.
 
-    A name that is neither an input nor a quantity (a coefficient of a long root) may be any real number. ``own`` are the names that a study or a
-    theory declares: its inputs have their declared sign, its quantities the one that their formulas show.
+    Any other name (a coefficient of a long root) is a real number. ``own`` are the names that a study or a
+    theory defines: inputs have their declared sign, quantities that of their formulas.
 
     >>> symbol("n_layers.local"), symbol("c1").is_positive
     (n_layers.local, None)
     """
-    if isinstance(name, Slope):
+    if isinstance(name, DerivativeName):
         import sympy
 
-        if name == BY_TERMS:
+        if name == SLOPE_BY_TERM_COUNT:
             raise NotGiven("the slope of a sum in the number of its terms")
         return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
     if name in own and name not in own.in_sympy:
@@ -82,7 +82,7 @@ def _symbol(name: str) -> Any:
 
 
 def _assumptions(name: str) -> dict[str, bool]:
-    """The declared sign of a name of the engine."""
+    """The declared sign of a built-in name."""
     declared: Symbol | None = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
     if declared is None:
         return {"real": True}
@@ -97,7 +97,7 @@ def _sign(declared: Symbol) -> dict[str, bool]:
 
 
 def _declared(name: str, own: Declarations) -> Any:
-    """The symbol of a name that a study or a theory declares; that of a quantity has the sign that its formula shows."""
+    """The symbol of a user-defined name; that of a quantity has the sign of its formula."""
     import sympy
 
     from symroof.formula.quantity_symbol import quantity_symbol
@@ -117,13 +117,13 @@ def expression(tree: Tree, own: Declarations = NONE) -> Any:
 
 
 def expressions(own: Declarations = NONE) -> Callable[[Tree], Any]:
-    """The same for many formulas: a part that they share is written once."""
+    """The same for many formulas, converting shared parts once."""
     return writer(partial(symbol, own=own))
 
 
 def __getattr__(name: str) -> Any:
     if name == "latex":
-        globals()["latex"] = Spellings({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
+        globals()["latex"] = LatexNames({symbol(known): declared.latex for known, declared in {**INPUTS, **QUANTITIES}.items()})
         return globals()["latex"]
     printed = ALIASES.get(name, name)
     if printed in INPUTS or printed in QUANTITIES:

@@ -6,7 +6,7 @@ from symroof.api import Study
 from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.formula.tree import names
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import default_of
 
 MODELS = [
     "llama-3-8b", "llama-3-70b", "llama-2-7b", "gemma-2-9b", "gemma-2-27b", "gemma-3-1b", "mistral-7b-v0.1", "falcon-7b", "falcon-40b", "qwen2.5-0.5b",

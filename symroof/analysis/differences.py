@@ -14,8 +14,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import ValueRange
 from symroof.specs.preset import Definition
-from symroof.theory.declarations import Declarations
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import Declarations, default_of
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES

@@ -13,7 +13,7 @@ from itertools import islice
 
 from symroof.analysis.inline import readable_form, shortest
 from symroof.cases.bound_case import BoundCase
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Add, Call, Div, Name, Tree, mentions, walk
@@ -56,7 +56,7 @@ def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
 
 
 def _at_power(term: Tree, x: str, power: int) -> Tree:
-    return quotients.fraction(build.mul(term, build.power(Name(x), build.number(power))))
+    return build.as_fraction(build.mul(term, build.power(Name(x), build.number(power))))
 
 
 WORTH_SHORTENING = 400
@@ -186,5 +186,5 @@ def named_arms(node: Tree) -> tuple[Name, ...]:
 
 def _cancelled(tree: Tree) -> Tree:
     """Powers of the input that the marks brought cancelled."""
-    reduced = quotients.fraction(rebuild(tree, _cancelled))
+    reduced = build.as_fraction(rebuild(tree, _cancelled))
     return quotient(reduced.over, reduced.under) if isinstance(reduced, Div) else reduced

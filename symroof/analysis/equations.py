@@ -113,7 +113,7 @@ def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation
 
 
 def _nearest(name: str, known: Theory) -> str:
-    return nearest(name, [*known.own.known, *known.spoken])
+    return nearest(name, [*known.own.known, *known.mentioned_names])
 
 
 def all_names(tree: Tree) -> Iterator[str]:

@@ -7,7 +7,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
-from symroof.theory.defaults import neutral_default
+from symroof.theory.declarations import neutral_default
 
 EFFICIENCIES = frozenset({"mfu", "mbu"})
 """They stay in a symbolic answer though they have a default: regime thresholds hold at any efficiency."""

@@ -18,8 +18,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Name, Total, Tree, children
 from symroof.solver.rational import NotRational
 from symroof.theory.case import Case
-from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.symbols import ARCHITECTURE, PARALLEL, Symbol, base_name
 
 LEVERS = (

@@ -12,9 +12,9 @@ from typing import Any
 from symroof.analysis.expressions import in_sympy
 from symroof.analysis.readable_conditions import solved_condition
 from symroof.cases.bound_case import BoundCase
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.random_points import Point
+from symroof.formula.random_points import RandomPoint
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, names
 from symroof.solver.closed_forms import plainly_positive
@@ -98,7 +98,7 @@ def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -
     """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(forms) > 1 else 0):
-        numbers, values = Point(f"{seed}", DECADES, whole=False), {}
+        numbers, values = RandomPoint(f"{seed}", DECADES, whole=False), {}
         for place, (form, met) in enumerate(zip(forms, conditions, strict=True)):
             with suppress(NoValue):
                 if all(evaluate(condition, numbers) for condition in met):
@@ -117,7 +117,7 @@ def _not_later(first: Tree, second: Tree) -> Tree:
 
 def _exists(form: Tree, bound_case: BoundCase) -> Iterator[Compare]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
-    for factor in chain(*quotients.above_and_below(form)):
+    for factor in chain(*build.numerator_and_denominator(form)):
         whole = bound_case.case.expanded(factor, complete=False)
         nothing = {name: ZERO for name in names(whole) if base_name(name) in INPUTS and INPUTS[base_name(name)].may_vanish}
         if plainly_positive(factor) and substitute(whole, dict(nothing)) == ZERO:
@@ -169,7 +169,7 @@ class _Root:
 
 def _quotient(tree: Tree) -> tuple[Tree, Tree]:
     """Numerator and denominator."""
-    over, under = quotients.above_and_below(tree)
+    over, under = build.numerator_and_denominator(tree)
     return build.mul(*over), build.mul(*under)
 
 

@@ -14,7 +14,7 @@ from symroof.analysis.solution import REACH, Solution
 from symroof.analysis.solution_sympy import signed_names
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, NoValueHere, Problem, nearest
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Compare, Name, mentions
@@ -22,7 +22,7 @@ from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.symbolic import join_signs_of_crossing, split_signs, symbolic
 from symroof.specs.input_values import RANGE, in_range
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.spellings import printed_name
 from symroof.theory.sympy_input import is_sympy, name_in, read_expression
 from symroof.theory.thresholds import THRESHOLDS
@@ -124,7 +124,7 @@ def _cancelled(crossings: Crossing, unknown: str, bound_case: BoundCase) -> Cros
     for branch in crossings.branches:
         if branch.closed_form is None:
             continue
-        form = quotients.fraction(case.expanded(branch.closed_form))
+        form = build.as_fraction(case.expanded(branch.closed_form))
         try:
             value = Fraction(case.evaluate(form))
             there = case.changed({unknown: value})

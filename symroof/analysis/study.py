@@ -20,8 +20,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
 from symroof.specs.study_files import declared_in, study_document
-from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import NONE, Declarations, Missing
 from symroof.theory.sympy_input import is_sympy, known, read_definition
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -158,7 +157,7 @@ class Study:
         >>> study.value("wasted_prefill") == 0.75*study.value("prefill_flops")
         True
         """
-        from symroof.specs.declared_names import redefined
+        from symroof.specs.definitions import redefined
 
         if is_sympy(formula):
             formula = read_definition(formula, unit, self.declared)

@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from symroof.arrays.step_polynomials import Steps
-from symroof.formula.elementary import over_arrays
 from symroof.formula.evaluate import MOST_TERMS, NoValue
 from symroof.formula.piecewise import NotPolynomial
+from symroof.formula.sympy_functions import over_arrays
 from symroof.formula.tree import Tree
 
 NEAR_WHOLE, NEAR_EQUAL = 1e-9, 1e-11

@@ -13,10 +13,10 @@ import numpy as np
 from symroof.arrays.functions import ARRAYS
 from symroof.arrays.searches import SEARCHES
 from symroof.arrays.step_polynomials import Steps
+from symroof.formula.codegen import python
 from symroof.formula.evaluate import NotGiven, NoValue, function, written
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial
-from symroof.formula.source import python
 from symroof.formula.tree import Tree, names
 from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.dependence import Dependence

@@ -25,10 +25,9 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing, Recall
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.recall import Recall
 from symroof.theory.switches import Assumptions
 from symroof.theory.symbols import TARGET_SYMBOLS, Symbol, named
 from symroof.theory.theory import Theory

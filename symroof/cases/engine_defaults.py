@@ -31,7 +31,7 @@ def profile_of(request: Request, described: bool, preset: bool) -> EngineProfile
     """
     if not described:
         return None
-    return engine_profile(request.engine or (IDEAL if preset else DEFAULT))
+    return engine_profile(request.engine or (DEFAULT if request.deciding and not preset else IDEAL))
 
 
 def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:

@@ -16,7 +16,7 @@ from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.layout import DEGREES
 
 Ends = Mapping[str, tuple[Fraction, Fraction]]

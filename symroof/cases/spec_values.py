@@ -17,8 +17,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import Width, compute_precision, peak_precision
-from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import NONE, Declarations, default_of
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import INPUTS, base_name
 from symroof.units import PLAIN, Dimension, parse_unit

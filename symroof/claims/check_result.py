@@ -10,7 +10,7 @@ from symroof.claims.judgement import ORDER, Judgement
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
-from symroof.formula.comparison import Comparison
+from symroof.formula.compare import Comparison
 from symroof.formula.to_sympy import to_sympy
 from symroof.formula.tree import Num, Tree
 from symroof.specs.claims import ClaimSpec

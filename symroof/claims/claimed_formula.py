@@ -9,14 +9,13 @@ from symroof.cases.spec_values import ROLE_INPUT
 from symroof.claims.claim_settings import study_of
 from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_name
 from symroof.errors import InputError, NoValueHere, Problem, nearest
-from symroof.formula.compare import compare, lower_order, same
-from symroof.formula.comparison import Comparison
+from symroof.formula.compare import Comparison, compare, lower_order, same
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import straight, substitute, without
 from symroof.formula.text import number_text, text
 from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, names, parts
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.defaults import Missing, neutral_default
+from symroof.theory.declarations import Missing, neutral_default
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 

@@ -22,7 +22,7 @@ from symroof.formula.rewrite import rename, substitute
 from symroof.formula.tree import ONE, Compare, Name, Tree, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import Case
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.sympy_input import known

@@ -22,7 +22,7 @@ from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Call, Num, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL

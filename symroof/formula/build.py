@@ -1,4 +1,4 @@
-"""Constructors that keep a formula tidy while it is put together: constants folded, like terms and factors merged.
+"""Constructors that simplify a formula while it is built: constants folded, like terms and factors merged.
 
 They keep the written order and never expand a product, so that a formula stays as it was written. They are exact
 identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(context - 1, window - 1) + 1`` is
@@ -14,7 +14,7 @@ from symroof.units import PLAIN, Dimension, combine
 MOST_FOLDED_BITS = 4096
 
 cached = lru_cache(maxsize=16384)
-"""Three of four nodes that a review puts together it has put together before: the arms of a maximum share most of their parts."""
+"""A review builds three of four nodes more than once: the arms of a maximum share most of their parts."""
 
 
 def number(value: int | Fraction) -> Num:
@@ -103,7 +103,7 @@ def factored(*terms: Tree) -> Tree:
 
 
 def _in_all(lists: list[list[Tree]]) -> list[Tree]:
-    """The factors that every list has, each as often as all have it, numbers aside."""
+    """The factors common to all lists, each as often as it occurs in all of them; numbers are ignored."""
     rests = [list(other) for other in lists[1:]]
     shared: list[Tree] = []
     for factor in lists[0]:
@@ -115,7 +115,7 @@ def _in_all(lists: list[list[Tree]]) -> list[Tree]:
 
 
 def is_negative(term: Tree) -> bool:
-    """Whether a term is written with a minus sign."""
+    """Whether a term has a minus sign."""
     return isinstance(term, Neg) or (isinstance(term, Num) and term.value < 0)
 
 
@@ -270,3 +270,33 @@ def call(function: str, *args: Tree) -> Tree:
         whole = -(-value.numerator // value.denominator) if function == "ceil" else value.numerator // value.denominator
         return Num(Fraction(whole), args[0].dimension)
     return Call(function, args)
+
+
+@cached
+def as_fraction(tree: Tree) -> Tree:
+    """A product with quotients in it as one quotient, so that equal factors meet and cancel.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(Mul((parse("a/(b*c)"), parse("c*d/2"))))
+    'a/(b*c)*(c*d/2)'
+    >>> text(as_fraction(Mul((parse("a/(b*c)"), parse("c*d/2")))))
+    'a*d/(2*b)'
+    """
+    above, below = numerator_and_denominator(tree)
+    return div(mul(*above), mul(*below))
+
+
+def numerator_and_denominator(tree: Tree) -> tuple[list[Tree], list[Tree]]:
+    """The factors above and below the bar of a product of quotients."""
+    match tree:
+        case Neg(arg):
+            above, below = numerator_and_denominator(arg)
+            return [number(-1), *above], below
+        case Mul(factors):
+            parts = [numerator_and_denominator(factor) for factor in factors]
+            return [x for above, _ in parts for x in above], [x for _, below in parts for x in below]
+        case Div(over, under):
+            (a, b), (c, d) = numerator_and_denominator(over), numerator_and_denominator(under)
+            return a + d, b + c
+    return [tree], []

@@ -1,6 +1,6 @@
-"""A formula as a quotient of polynomials, so that two ways of writing one thing come out the same.
+"""A formula as a quotient of polynomials, so that different ways of writing a formula give the same result.
 
-Anything that is no polynomial (a maximum, a rounding, a root, a sum, a quantity at changed inputs) stands in it as one more name,
+Anything that is not a polynomial (a maximum, a rounding, a root, a sum, a quantity at changed inputs) becomes an extra name,
 its *atom*, with its own arguments in this form: arms of a maximum in any order, shared factors taken out.
 
 >>> from symroof.formula.parse import parse
@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import count
 
 from symroof.formula import build
-from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, Work, constant, content, plus, primitive, ratio, scaled, single, tree_of
+from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, WorkBudget, constant, content, plus, primitive, ratio, scaled, single, tree_of
 from symroof.formula.rewrite import substitute
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
 
@@ -22,7 +22,7 @@ LARGEST_EXPONENT = 64
 
 
 class NoForm(ArithmeticError):
-    """A division by zero, whatever the names stand for, or no number at all."""
+    """The formula divides by zero, or is not a number."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,14 @@ class Quotient:
 
 
 class NormalForms:
-    """Forms of any number of formulas over the same atoms, with one limit of work for all.
+    """Normal forms of formulas over the same atoms, with one work limit for all.
 
     Attributes:
         atoms: the formula that each atom stands for.
     """
 
     def __init__(self) -> None:
-        self.work = Work()
+        self.work = WorkBudget()
         self.atoms: dict[str, Tree] = {}
         self._signs: dict[str, str] = {}
         self._forms: dict[Tree, Quotient] = {}
@@ -105,7 +105,7 @@ class NormalForms:
     def _named(self, kind: str, parts: list[Quotient], tree: Tree) -> Quotient:
         key = f"{kind}({'; '.join(part.key() for part in parts)})"
         if key not in self._signs:
-            self._signs[key] = f"atom {len(self._signs)}"  # no name has a space; a key within a key within a key would double in length each time
+            self._signs[key] = f"atom {len(self._signs)}"  # no name has a space; nested keys would double in length each time
             self.atoms[self._signs[key]] = tree
         return Quotient(single(self._signs[key]), ONE_TERM)
 
@@ -149,7 +149,7 @@ class NormalForms:
         return Quotient(scaled(over, 1 / number, inverse), below)
 
     def _extreme(self, function: str, parts: list[Quotient]) -> Quotient:
-        """A maximum or minimum: shared factors stand before it, equal arms count once, their order does not matter."""
+        """A maximum or minimum: common factors are taken out, equal arms count once, their order does not matter."""
         together: Polynomial = {}
         for i, part in enumerate(parts):
             together |= {(*monomial, ("\0", i + 1)): coefficient for monomial, coefficient in part.over.items()}
@@ -159,7 +159,7 @@ class NormalForms:
         arms = {arm.key(): arm for arm in (Quotient(scaled(part.over, 1 / number, inverse), part.under) for part in parts)}
         if len(arms) == 1:
             return parts[0]
-        if all(arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()):  # numbers, now that shared factors are out
+        if all(arm.under == ONE_TERM and not any(arm.over) for arm in arms.values()):  # only numbers are left
             values = [arm.over.get((), Fraction(0)) for arm in arms.values()]
             return Quotient(scaled(constant(max(values) if function == "max" else min(values)), number, shared), ONE_TERM)
         ordered = [arms[key] for key in sorted(arms)]

@@ -1,7 +1,7 @@
-"""A formula somebody wrote beside the one derived: equal, a factor off, or which terms and arms differ.
+"""Compares a claimed formula with the derived one: equal, off by a factor, or which terms and arms differ.
 
 Formulas are compared over the names they hold; the meaning of the names is unknown here. Equality is decided exactly
-wherever both are quotients of polynomials, in maxima of such too; elsewhere at random points, and the answer says so.
+if both are quotients of polynomials, or maxima of such; otherwise at random points, and the result says so.
 
 >>> from symroof.formula.parse import parse
 >>> print(compare(parse("2*n_layers*n_heads*head_dim"), parse("2*n_layers*n_kv_heads*head_dim")))
@@ -10,26 +10,114 @@ is n_heads/n_kv_heads times what is derived
 d*n*s**2: you have 4, derived 2
 """
 
-from collections.abc import Callable
-from dataclasses import replace
-from fractions import Fraction
+from __future__ import annotations
 
-from symroof.formula import build, quotients
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+from symroof.formula import build
 from symroof.formula import random_points as points
 from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
-from symroof.formula.comparison import ArmDifference, Comparison, TermDifference
 from symroof.formula.dimension import DimensionError, dimension
-from symroof.formula.one_name_factor import factor_of_one_name
-from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, Work, product_of, ratio, scaled, tree_of
+from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, WorkBudget, product_of, ratio, scaled, tree_of
 from symroof.formula.rewrite import rebuild, without
-from symroof.formula.text import WORK
+from symroof.formula.text import WORK, number_text, text
 from symroof.formula.tree import ONE, Call, Largest, Name, Num, Tree, names
-from symroof.units import Dimension, describe, strict
+from symroof.units import Dimension, describe, significant, strict
+
+Verdict = Literal["equal", "dimension", "factor", "inverted", "terms", "arms", "different", "undecided"]
+
+
+@dataclass(frozen=True)
+class TermDifference:
+    """One power product whose coefficients differ; 0 if a side lacks it.
+
+    Attributes:
+        product: the power product, 1 for a plain number.
+        claimed, derived: its coefficients.
+        under: whether it is in the denominator, with equal numerators.
+        bar: the common denominator, if the terms are those of the numerators.
+    """
+
+    product: Tree
+    claimed: Fraction
+    derived: Fraction
+    under: bool = False
+    bar: Tree = ONE
+
+    def __str__(self) -> str:
+        place = " in the denominator" if self.under else "" if self.bar == ONE else f" over {text(self.bar)}"
+        ours, theirs = (number_text(value) if value else "none" for value in (self.claimed, self.derived))
+        return f"{text(self.product)}{place}: you have {ours}, derived {theirs}"
+
+
+@dataclass(frozen=True)
+class ArmDifference:
+    """Arms of a maximum or minimum that differ; None if a side has no such arm."""
+
+    claimed: Tree | None
+    derived: Tree | None
+    comparison: Comparison | None = None
+
+    def __str__(self) -> str:
+        if self.comparison and self.claimed:
+            return f"arm {text(self.claimed)}: {self.comparison}"
+        return f"extra arm {text(self.claimed)}" if self.claimed else f"missing arm {text(self.derived)}" if self.derived else ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a claimed formula compares with the derived one.
+
+    Attributes:
+        verdict: the plainest true answer; ``dimension`` comes first, then the others in the order of the type.
+        exact: certain, by algebra or by a point at which the two differ; otherwise so at all ``points`` random points.
+        dimension: the error in the dimension, if there is one.
+        factor: claimed over derived, if that is a product of powers or depends on one name only.
+        ratio: the factor, if it is a number.
+        inverted: whether claimed times derived is 1.
+        terms: power products with different coefficients, if both are sums over the same denominator.
+        arms: differing arms of a maximum or minimum.
+        low, high: the smallest and largest ratio of claimed to derived at random points, if they differ.
+    """
+
+    verdict: Verdict
+    exact: bool = True
+    dimension: str = ""
+    factor: Tree | None = None
+    ratio: Fraction | None = None
+    inverted: bool = False
+    terms: tuple[TermDifference, ...] = ()
+    arms: tuple[ArmDifference, ...] = ()
+    low: Fraction | None = None
+    high: Fraction | None = None
+    points: int = 0
+
+    def __str__(self) -> str:
+        match self.verdict:
+            case "equal":
+                return "equal" if self.exact else f"equal at {self.points} random points"
+            case "dimension":
+                return self.dimension
+            case "factor" if self.factor:
+                return f"is {text(self.factor)} times what is derived"
+            case "inverted":
+                return "is the inverse of what is derived"
+            case "terms" | "arms":
+                return "; ".join(map(str, (*self.terms, *self.arms)))
+            case "different" if self.low is not None and self.low == self.high:
+                return f"is {significant(self.low, 3)} times what is derived where neither is zero, and differs elsewhere"
+            case "different" if self.low is not None and self.high is not None:
+                return f"differs: at random values it is {significant(self.low, 3)} to {significant(self.high, 3)} times what is derived"
+        return "cannot be decided" if self.verdict == "undecided" else "differs"
+
 
 MOST_SHOWN_TERMS = 64
 DEEPEST = 4
-"""Maxima within maxima whose arms are still compared."""
+"""How deep nested maxima are compared."""
 
 
 def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
@@ -47,18 +135,18 @@ def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None 
 
 
 def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool:
-    """Whether two formulas are equal beyond doubt; quick where they are not, for which one point is enough. ``forms`` that are
-    handed on from one call to the next hold what was worked out; the limit of work is that of each call.
+    """Whether two formulas are certainly equal; fast if they are not, because one point is enough. ``forms``
+    passed from call to call cache results; the work limit is per call.
 
     >>> from symroof.formula.parse import parse
     >>> same(parse("a*(b + c)"), parse("a*b + c*a")), same(parse("a*(b + c)"), parse("a*b + c"))
     (True, False)
     """
-    apart = points.apart(claimed, derived, seed=0)
-    if apart:
+    differ = points.differ(claimed, derived, seed=0)
+    if differ:
         return False
     forms = forms or NormalForms()
-    forms.work = Work()
+    forms.work = WorkBudget()
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
         equal = forms.work.times(ours.over, theirs.under) == forms.work.times(theirs.over, ours.under)
@@ -66,14 +154,14 @@ def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool
             return equal
     except (TooLarge, NoForm):
         pass
-    if apart is None:  # of a queue that only grows there is a value almost nowhere
+    if differ is None:  # an unstable queue has a value almost nowhere
         return False
-    seen = points.compared(claimed, derived, seed=0, to_a_difference=True)
+    seen = points.compare_at_points(claimed, derived, seed=0, to_a_difference=True)
     return seen is not None and seen.equal and not seen.untried
 
 
 def lower_order(claimed: Tree, derived: Tree, name: str) -> bool:
-    """Whether two formulas differ only in terms that are nothing beside others where a name is large: each has one power of it less
+    """Whether two formulas differ only in terms that are negligible if a name is large: each has one power of it less
     than a term that both have, with a coefficient no smaller.
 
     >>> from symroof.formula.parse import parse
@@ -100,7 +188,7 @@ def lower_order(claimed: Tree, derived: Tree, name: str) -> bool:
 
 
 def _has_atoms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
-    """Whether a quotient holds maxima, roots or the like, which algebra alone does not always see to be equal."""
+    """Whether a quotient contains maxima, roots or the like, whose equality algebra cannot always decide."""
     return any(name in forms.atoms for p in (ours.over, ours.under, theirs.over, theirs.under) for monomial in p for name, _ in monomial)
 
 
@@ -138,7 +226,7 @@ def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth
 
 
 def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Tree, derived: Tree, seed: int, depth: int) -> Comparison:
-    """Everything that algebra can say."""
+    """The comparison by algebra alone."""
     times = forms.work.times
     left, right = times(ours.over, theirs.under), times(theirs.over, ours.under)
     if left == right:
@@ -164,7 +252,7 @@ def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Tree
 
 
 def _exchanges(by: Monomial, forms: NormalForms) -> bool:
-    """Whether a factor puts one maximum in the place of another: no factor a person would speak of."""
+    """Whether a factor replaces one maximum by another, which nobody would call a factor."""
     exponents = [exponent for name, exponent in by if name in forms.atoms]
     return bool(exponents) and min(exponents) < 0 < max(exponents)
 
@@ -175,12 +263,12 @@ def _inverted(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
 
 
 def _terms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> tuple[TermDifference, ...]:
-    """Coefficient by coefficient above the bar, or below it where only that differs."""
+    """Differences of coefficients in the numerators, or in the denominators if only those differ."""
     if ours.under == theirs.under:
         terms = _differences(ours.over, theirs.over, False, forms, tree_of(ours.under, forms.atoms))
     elif ours.over == theirs.over or (by := ratio(ours.over, theirs.over)) is None:
         terms = _differences(ours.under, theirs.under, True, forms) if ours.over == theirs.over else ()
-    else:  # the same above but for one factor, which then belongs below
+    else:  # equal numerators except for a factor, which is moved to the denominator
         inverse = tuple((name, -exponent) for name, exponent in by[1])
         terms = _differences(scaled(ours.under, 1 / by[0], inverse), theirs.under, True, forms)
     return terms if len(terms) <= MOST_SHOWN_TERMS else ()
@@ -193,7 +281,7 @@ def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, 
 
 
 def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
-    """Where one maximum, or one term, stands for another maximum: which arms differ."""
+    """The arms that differ, if a maximum or a term replaces another maximum."""
     extra = [build.mul(build.number(t.claimed), t.product) for t in terms if not t.derived]
     missing = [build.mul(build.number(t.derived), t.product) for t in terms if not t.claimed]
     both = [t for t in terms if t.claimed and t.derived]
@@ -212,10 +300,10 @@ def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, dept
 
 
 def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
-    """A single product with one maximum in it, as the maximum's name and its arms, each times the rest."""
+    """A single product with one maximum, as the function's name and its arms, each times the other factors."""
     if len(terms) != 1:
         return None
-    above, below = quotients.above_and_below(terms[0])
+    above, below = build.numerator_and_denominator(terms[0])
     calls = [part for part in above if isinstance(part, Call) and part.function in ("max", "min")]
     if len(calls) != 1:
         return None
@@ -227,7 +315,7 @@ def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
 
 
 def _matched(left: list[Tree], right: list[Tree], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
-    """Equal arms paired off; the others with the nearest, in the order they are written."""
+    """Differences after pairing equal arms, then each other arm with the nearest."""
     keys = [{forms.of(arm).key(): arm for arm in arms} for arms in (left, right)]
     ours = [arm for key, arm in keys[0].items() if key not in keys[1]]
     theirs = [arm for key, arm in keys[1].items() if key not in keys[0]]
@@ -250,14 +338,14 @@ def _distance(comparison: Comparison) -> int:
 
 
 def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
-    """The comparison after random points: equal or a constant apart after all, or how far apart they lie.
+    """The comparison completed by random points: equal, a constant factor, or how far apart.
 
-    Where no point gives both a value, such as of queues that only grow, formulas that differ without their floors and roundings differ; that they are
-    equal there is no answer.
+    If no point gives both a value, as for unstable queues, formulas that differ without their roundings differ; if those are
+    equal, it stays undecided.
     """
-    seen = points.compared(claimed, derived, seed)
+    seen = points.compare_at_points(claimed, derived, seed)
     if seen is None:
-        above = points.compared(without(claimed), without(derived), seed)
+        above = points.compare_at_points(without(claimed), without(derived), seed)
         seen = above if above and not above.equal else None
     if seen is None:
         return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")
@@ -268,3 +356,46 @@ def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) 
         return Comparison("factor", factor=build.number(seen.constant), ratio=seen.constant, **shown)  # type: ignore[arg-type]
     low, high = (min(seen.ratios), max(seen.ratios)) if seen.ratios else (None, None)
     return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
+
+
+def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree | None:
+    """Claimed over derived if it depends on one name only, such as ``output/(output - 1)``: equal factors are cancelled.
+
+    >>> from symroof.formula.parse import parse
+    >>> from symroof.formula.text import text
+    >>> text(factor_of_one_name(parse("output*itl"), parse("(output - 1)*itl"), NormalForms()))
+    'output/(output - 1)'
+    """
+    parts = [build.numerator_and_denominator(tree) for tree in (claimed, derived)]
+    over = _factors([*parts[0][0], *parts[1][1]], forms)
+    under = _factors([*parts[1][0], *parts[0][1]], forms)
+    shared = [key for key in over if key in under]
+    if not shared:
+        return None
+    above: dict[str, tuple[Quotient, int]] = {}
+    for side, sign in ((over, 1), (under, -1)):
+        for key, (form, times) in side.items():
+            above[key] = (form, above.get(key, (form, 0))[1] + sign * times)
+    left = {key: pair for key, pair in above.items() if pair[1]}
+    tree = _tree(forms.of(build.div(_product(left, 1, forms), _product(left, -1, forms))), forms)  # shared factors cancel in its form
+    return tree if len(names(tree)) == 1 else None
+
+
+def _factors(parts: list[Tree], forms: NormalForms) -> dict[str, tuple[Quotient, int]]:
+    """The factors by their normal form, each with its count."""
+    counted: dict[str, tuple[Quotient, int]] = {}
+    for part in parts:
+        form = forms.of(part)
+        counted[form.key()] = (form, counted.get(form.key(), (form, 0))[1] + 1)
+    return counted
+
+
+def _tree(form: Quotient, forms: NormalForms) -> Tree:
+    return build.div(tree_of(form.over, forms.atoms), tree_of(form.under, forms.atoms))
+
+
+def _product(parts: dict[str, tuple[Quotient, int]], sign: int, forms: NormalForms) -> Tree:
+    return build.mul(
+        build.number(1),
+        *(build.power(_tree(form, forms), build.number(abs(times))) for form, times in parts.values() if times * sign > 0),
+    )

@@ -1,4 +1,4 @@
-"""The derivative of a formula by a name: a formula again, with the derivatives of the names it speaks of as names of their own.
+"""The derivative of a formula by a name: a formula again, in which the derivatives of other names are names.
 
 >>> from symroof.formula.parse import parse
 >>> from symroof.formula.text import text
@@ -13,31 +13,31 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.elementary import NoRealValue, arguments, slope
 from symroof.formula.evaluate import NotGiven
 from symroof.formula.from_sympy import NoMeaning, from_sympy
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Slope, Total, Tree, mapper, sums
+from symroof.formula.sympy_functions import NoRealValue, arguments, slope
+from symroof.formula.tree import ONE, ZERO, Add, At, Call, Compare, DerivativeName, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, mapper, sums
 
 Rule = Callable[[Any, Callable[[Tree], Tree]], Tree]
 """The derivative of a node, from those of its parts."""
 TWO = Num(Fraction(2))
-BY_TERMS = Slope.of("sum", "number of its terms")
-"""Stands for the slope of a sum in the number of its terms, which has no value."""
+SLOPE_BY_TERM_COUNT = DerivativeName.of("sum", "number of its terms")
+"""The derivative of a sum by its number of terms, which has no value."""
 
 
 def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: True) -> Tree:
-    """The derivative of a formula by one of its names, on the arm that binds; a rounding stands still between its jumps.
+    """The derivative of a formula by one of its names, on the active arm; a rounding is constant between its jumps.
 
-    Where two arms meet it is the mean of theirs: that of both sides of the bend, and so the slope itself where bends cancel, as in ``max(x, 1)*min(x, 1)``.
+    Where two arms are equal it is the mean of their derivatives, which is exact where kinks cancel, as in ``max(x, 1)*min(x, 1)``.
 
     Args:
         tree: the formula.
-        by: the name that moves.
-        moves: whether another name may move with it; one that may stands in the result as its :class:`Slope`.
+        by: the name to differentiate by.
+        moves: whether another name may depend on it; its derivative is then in the result as a :class:`DerivativeName`.
 
     Raises:
-        NotGiven: of a truth or a label, or by an argument of a function that SymPy has no derivative of.
+        NotGiven: of a condition or a label, or of a function without a known derivative.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -49,13 +49,13 @@ def derivative(tree: Tree, by: str, moves: Callable[[str], bool] = lambda name: 
     def of_name(node: Name, go: Any) -> Tree:
         if node.name == by:
             return ONE
-        return Name(Slope.of(node.name, by)) if node.name not in indices and moves(node.name) else ZERO
+        return Name(DerivativeName.of(node.name, by)) if node.name not in indices and moves(node.name) else ZERO
 
     def at(node: At, go: Any) -> Tree:
-        """What moves the changed inputs moves the quantity, and what moves it beside them."""
-        inner = [build.mul(At(Slope.of(node.name, key), node.changes), go(value)) for key, value in node.changes]
+        """The chain rule over the changed inputs, plus the direct dependence."""
+        inner = [build.mul(At(DerivativeName.of(node.name, key), node.changes), go(value)) for key, value in node.changes]
         beside = by not in dict(node.changes) and moves(node.name)
-        return build.add(*inner, At(Slope.of(node.name, by), node.changes) if beside else ZERO)
+        return build.add(*inner, At(DerivativeName.of(node.name, by), node.changes) if beside else ZERO)
 
     rules: dict[type, Rule] = {**RULES, Name: of_name, At: at}
     return mapper(rules)(tree)
@@ -78,19 +78,19 @@ def _power(node: Pow, go: Any) -> Tree:
 
 
 def _total(node: Total, go: Any) -> Tree:
-    """The sum of the slopes of its terms; where the number of terms moves there is none, which a factor says that is asked for only there."""
+    """The sum of the derivatives of its terms; a factor without value marks that the number of terms depends on the name."""
     body, bounds = go(node.body), (go(node.first), go(node.last))
     inner = ZERO if body == ZERO else Total(body, node.index, node.first, node.last)
-    return build.add(inner, *(build.mul(bound, Name(BY_TERMS)) for bound in bounds if bound != ZERO))
+    return build.add(inner, *(build.mul(bound, Name(SLOPE_BY_TERM_COUNT)) for bound in bounds if bound != ZERO))
 
 
 def _chosen(keys: tuple[Tree, ...], values: tuple[Tree, ...]) -> Tree:
-    """The value that goes with the largest key; one for all is itself."""
+    """The value of the largest key; if all values are equal, that value."""
     return values[0] if len(set(values)) == 1 else build.call("of_largest", *(part for pair in zip(keys, values, strict=True) for part in pair))
 
 
 def _of_largest_arm(arms: tuple[Tree, ...], slopes: tuple[Tree, ...]) -> Tree:
-    """The slope of the largest arm, arm by arm; the mean of two that meet, whose smaller one is then as large as the larger."""
+    """The derivative of the largest arm, built arm by arm; the mean of two equal arms."""
     largest, slope = arms[0], slopes[0]
     for arm, other in zip(arms[1:], slopes[1:], strict=True):
         meeting = (build.call("min", largest, arm), largest, arm)
@@ -150,4 +150,4 @@ RULES: dict[type, Rule] = {
     Compare: _no_number,
     Largest: _no_number,
 }
-"""How each kind of node but a name moves with those below it."""
+"""The derivative of each kind of node, except names."""

@@ -1,4 +1,4 @@
-"""The dimension of a formula, by walking it: ``byte + FLOP`` is an error, not a number.
+"""The dimension of a formula: ``byte + FLOP`` is an error, not a number.
 
 Strict dimensions (byte, FLOP, s, USD, J) must agree in sums, ``max``, ``min`` and comparisons; counted things (tokens,
 requests, parameters, devices) may be added to each other, and in equations they meet each other but no plain share.
@@ -17,7 +17,7 @@ from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usua
 
 
 class DimensionError(ValueError):
-    """Two parts of a formula that cannot stand together, both named."""
+    """Two parts of a formula have incompatible dimensions; both are named."""
 
 
 def dimension(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
@@ -69,7 +69,7 @@ def _called(node: Call, go: Go) -> Dimension:
 
 
 def takes_plain(function: str) -> bool:
-    """Whether a function is one of plain numbers, as logarithms are and whatever only SymPy has; the others keep the dimension of their arguments."""
+    """Whether a function takes plain numbers only, like logarithms and all functions only SymPy has; the others keep the dimension of their arguments."""
     return function in ("log2", "log", "exp") or function not in FUNCTIONS
 
 
@@ -91,7 +91,7 @@ def _agree(parts: tuple[Tree, ...], go: Go) -> Dimension:
 
 
 def _unit_left_out(part: Tree, expected: Dimension) -> str:
-    """The hint where a bare number stands beside something that has a unit."""
+    """The hint for a bare number next to something with a unit."""
     if not isinstance(part, Num) or part.dimension or not expected:
         return ""
     return f"; write {with_usual_unit(part.value, describe(expected))}"
@@ -128,11 +128,11 @@ RULES: dict[type, Callable[[Any, Go], Dimension]] = {
 
 def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name: str) -> None:
     """Raise unless the formula has the declared dimension: bytes over bandwidth is a time and never token/s."""
-    if tree == ZERO:  # nothing is zero of any unit
+    if tree == ZERO:  # zero has any unit
         return
     own = dimension(tree, of)
     if own != strict(declared):
-        whole = own or _counted(tree, of)  # tokens and requests too, where there is no other unit
+        whole = own or _counted(tree, of)  # tokens and requests too, if there is no other unit
         raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(whole)}")
 
 
@@ -151,7 +151,7 @@ def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[
         ...
     symroof.formula.dimension.DimensionError: batch is request but 1 - mfu is a plain share
     """
-    indices = {node.index for node in walk(tree) if isinstance(node, Total)}  # plain numbers, known inside their sums alone
+    indices = {node.index for node in walk(tree) if isinstance(node, Total)}  # plain numbers, known only inside their sums
 
     def unit(name: str) -> Dimension:
         return PLAIN if name in indices else of(name)

@@ -1,4 +1,4 @@
-"""Numbers that carry a derivative: how fast a quantity moves with one input, exactly, on the arm that binds.
+"""Dual numbers: values that carry their exact derivative by one or several inputs, on the arm that is active.
 
 >>> x = Dual(Fraction(3), Fraction(1))
 >>> (x * x / 2).slope
@@ -16,40 +16,40 @@ from typing import Any
 Operation = Callable[["Dual", Any], Any]
 
 
-class Slopes(dict[str, Fraction]):
-    """The slopes of a value in several inputs at once: one walk over the formulas finds them all.
+class Gradient(dict[str, Fraction]):
+    """The derivatives of a value by several inputs, found in one evaluation of the formulas.
 
-    >>> x, y = Dual(Fraction(3), Slopes(x=Fraction(1))), Dual(Fraction(5), Slopes(y=Fraction(1)))
+    >>> x, y = Dual(Fraction(3), Gradient(x=Fraction(1))), Dual(Fraction(5), Gradient(y=Fraction(1)))
     >>> (x * y - x / 2).slope
     {'x': Fraction(9, 2), 'y': Fraction(3, 1)}
     """
 
-    def __add__(self, other: Any) -> Slopes:
-        if not isinstance(other, Slopes):  # zero: a number has no slope
+    def __add__(self, other: Any) -> Gradient:
+        if not isinstance(other, Gradient):  # zero: a number has no slope
             return self
-        return Slopes(self, **{name: self[name] + slope if name in self else slope for name, slope in other.items()})
+        return Gradient(self, **{name: self[name] + slope if name in self else slope for name, slope in other.items()})
 
-    def __mul__(self, number: Any) -> Slopes:
-        return Slopes((name, slope * number) for name, slope in self.items())
+    def __mul__(self, number: Any) -> Gradient:
+        return Gradient((name, slope * number) for name, slope in self.items())
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Slopes:
-        return Slopes((name, -slope) for name, slope in self.items())
+    def __neg__(self) -> Gradient:
+        return Gradient((name, -slope) for name, slope in self.items())
 
-    def __sub__(self, other: Any) -> Slopes:
-        difference: Slopes = self + (-other)
+    def __sub__(self, other: Any) -> Gradient:
+        difference: Gradient = self + (-other)
         return difference
 
-    def __rsub__(self, _: Any) -> Slopes:
+    def __rsub__(self, _: Any) -> Gradient:
         return -self
 
-    def __truediv__(self, number: Any) -> Slopes:
-        return Slopes((name, slope / number) for name, slope in self.items())
+    def __truediv__(self, number: Any) -> Gradient:
+        return Gradient((name, slope / number) for name, slope in self.items())
 
 
 def _exact_only(operation: Operation) -> Operation:
-    """Leave anything but exact numbers to the other operand: a piecewise polynomial has dual coefficients."""
+    """Leave all but exact numbers to the other operand: a piecewise polynomial has dual coefficients."""
 
     @wraps(operation)
     def guarded(self: Dual, other: Any) -> Any:
@@ -61,7 +61,7 @@ def _exact_only(operation: Operation) -> Operation:
 
 
 def _with_number(by_number: Operation) -> Callable[[Operation], Operation]:
-    """The same, with a cheaper way for a number, which has no slope."""
+    """The same, with a shortcut for a plain number, which has no slope."""
 
     def chosen(operation: Operation) -> Operation:
         exact = _exact_only(operation)
@@ -78,11 +78,11 @@ def _with_number(by_number: Operation) -> Callable[[Operation], Operation]:
 @total_ordering
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """A value with its slope; comparisons look at the value only, so ``max`` picks the binding arm."""
+    """A value with its slope; comparisons use the value only, so ``max`` picks the active arm."""
 
     value: Fraction
     slope: Any
-    """A number, or :class:`Slopes`."""
+    """A number, or :class:`Gradient`."""
 
     @_with_number(lambda dual, number: Dual(dual.value + number, dual.slope))
     def __add__(self, other: Any) -> Any:

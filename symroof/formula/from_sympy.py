@@ -1,4 +1,4 @@
-"""A SymPy object as a formula: walked node by node, never printed and parsed; what the grammar has no meaning for is named.
+"""Converts a SymPy object to a formula, node by node, never by printing and parsing; unsupported parts are named in the error.
 
 >>> import sympy
 >>> from symroof.formula.text import text
@@ -18,9 +18,9 @@ from functools import cache, reduce
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.elementary import name_of
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Largest, Name, Num, Slope, Total, Tree
+from symroof.formula.sympy_functions import name_of
+from symroof.formula.tree import ONE, ZERO, Call, Compare, DerivativeName, Largest, Name, Num, Total, Tree
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
@@ -28,7 +28,7 @@ SHOWN = 80
 
 
 class NoMeaning(ValueError):
-    """A part of a SymPy object that no formula has."""
+    """A part of a SymPy object that formulas do not support."""
 
 
 def is_sympy(thing: object) -> bool:
@@ -42,7 +42,7 @@ def is_sympy(thing: object) -> bool:
 
 
 def shown(thing: Any, most: int = SHOWN) -> str:
-    """The beginning of an expression as text, or its kind where SymPy cannot write it: numbers of thousands of digits, thousands of levels."""
+    """The beginning of an expression as text, or its type if SymPy cannot print it (thousands of digits or levels)."""
     try:
         return str(thing)[:most]
     except (ValueError, RecursionError):
@@ -185,13 +185,13 @@ def _elementary(node: Any, go: Go) -> Tree:
 
 
 def _step(node: Any, go: Go) -> Tree:
-    """``Heaviside``, as derivatives of a maximum have it: the slope of the arm that binds, and where two meet the mean of theirs."""
+    """``Heaviside``, from derivatives of a maximum: the derivative of the active arm, or the mean of two equal arms."""
     inner, at_zero = map(go, node.args)
     return build.call("of_largest", build.call("min", inner, ZERO), at_zero, inner, ONE, ZERO, ZERO)
 
 
 def _derivative(node: Any, go: Go) -> Tree:
-    """A derivative that stands: of a symbol its slope by name, of a rounding 0 between its jumps, of anything else that of its parts."""
+    """An unevaluated derivative: of a symbol, its name; of a rounding, 0 (between jumps); of anything else, evaluated."""
     import sympy
 
     if isinstance(node.expr, (sympy.floor, sympy.ceiling)):
@@ -203,12 +203,12 @@ def _derivative(node: Any, go: Go) -> Tree:
         if not by.is_Symbol or not times.is_Integer:
             raise NoMeaning(f"a derivative is by symbols, so many times: {shown(node)}")
         for _ in range(int(times)):
-            name = Slope.of(name, by.name)
+            name = DerivativeName.of(name, by.name)
     return Name(name)
 
 
 def _of_parts(node: Any, go: Go) -> Tree:
-    """A derivative that SymPy takes when it is asked to: no symbol in it but those it is taken by is a constant."""
+    """Evaluates a derivative, with every symbol depending on those it is taken by."""
     import sympy
 
     from symroof.formula.quantity_symbol import quantity_symbol
@@ -221,7 +221,7 @@ def _of_parts(node: Any, go: Go) -> Tree:
 
 
 def _at(node: Any, go: Go) -> Tree:
-    """``Subs``: an expression with others in the place of some of its symbols."""
+    """``Subs``: an expression with some symbols substituted."""
     return substitute(go(node.expr), {symbol.name: go(point) for symbol, point in zip(node.variables, node.point, strict=True)})
 
 
@@ -250,19 +250,16 @@ def _if(condition: Any, value: Tree, otherwise: Tree, go: Go) -> Tree:
         return _if(first, _if(then, value, otherwise, go), _if(other, value, otherwise, go), go)
     if condition in (True, False):
         return value if condition else otherwise
-    if isinstance(condition, sympy.Ge):
-        return build.call("of_largest", go(condition.lhs), value, go(condition.rhs), otherwise)
-    if isinstance(condition, sympy.Le):
-        return build.call("of_largest", go(condition.rhs), value, go(condition.lhs), otherwise)
-    if isinstance(condition, sympy.Gt):
-        return build.call("of_largest", go(condition.rhs), otherwise, go(condition.lhs), value)
-    if isinstance(condition, sympy.Lt):
-        return build.call("of_largest", go(condition.lhs), otherwise, go(condition.rhs), value)
-    raise _refused(condition)
+    if not isinstance(condition, (sympy.Ge, sympy.Le, sympy.Gt, sympy.Lt)):
+        raise _refused(condition)
+    larger, smaller = go(condition.gts), go(condition.lts)
+    if isinstance(condition, (sympy.Ge, sympy.Le)):
+        return build.call("of_largest", larger, value, smaller, otherwise)
+    return build.call("of_largest", smaller, otherwise, larger, value)
 
 
 def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Tree | None:
-    """The label of the largest arm, as :func:`symroof.formula.to_sympy.to_sympy` writes it; None for anything else."""
+    """The label of the largest arm, in the form that :func:`symroof.formula.to_sympy.to_sympy` writes; None for anything else."""
     import sympy
 
     if not all(isinstance(value, sympy.Symbol) and value.is_real is None for value, _ in pairs) or pairs[-1][1] != True:  # noqa: E712
@@ -279,14 +276,12 @@ def _larger_first(relation: Any) -> tuple[Any, Any] | None:
     """Both sides of ``a >= b``, whichever way it is written."""
     import sympy
 
-    if isinstance(relation, sympy.Ge):
-        return relation.lhs, relation.rhs
-    return (relation.rhs, relation.lhs) if isinstance(relation, sympy.Le) else None
+    return (relation.gts, relation.lts) if isinstance(relation, (sympy.Ge, sympy.Le)) else None
 
 
 @cache
 def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
-    """What each kind of SymPy object is here; the first that fits."""
+    """The conversion for each SymPy type; the first match applies."""
     import sympy
 
     return (
@@ -306,7 +301,7 @@ def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
         (sympy.sign, _sign),
         (sympy.Mod, _remainder),
         (sympy.Heaviside, _step),
-        (sympy.DiracDelta, lambda node, go: ZERO),  # second derivatives of a maximum, beside its bends: those of the arm that binds
+        (sympy.DiracDelta, lambda node, go: ZERO),  # second derivative of a maximum, away from its kinks
         (sympy.Derivative, _derivative),
         (sympy.Subs, _at),
         (sympy.Sum, _sum),

@@ -1,4 +1,4 @@
-r"""LaTeX cut into tokens: layout commands are dropped, operator commands become operators.
+r"""The tokens of a LaTeX formula: layout commands are dropped, operator commands become operators.
 
 A letter is a token of its own, because letters side by side multiply; a name of several letters stands in ``\mathrm{}``
 or ``\text{}``, or is one of the ``known`` ones.
@@ -76,7 +76,7 @@ def latex_tokens(source: str, known: Set[str] = frozenset()) -> list[Token]:
 
 
 def _inside(source: str) -> str:
-    """The formula with the signs of mathematics around it blanked, so that columns stay."""
+    """The formula with the surrounding math delimiters blanked, so that columns stay."""
     bare = source.rstrip().removesuffix(".").removesuffix(",")
     start = len(bare) - len(bare.lstrip())
     for opening, closing in OUTSIDE:
@@ -150,7 +150,7 @@ def _binds(before: list[Token]) -> bool:
 
 
 def _one_line(tokens: list[Token]) -> list[Token]:
-    """Without alignment marks beside a relation and a line break at the end; elsewhere they would hide a second formula."""
+    """Tokens without alignment marks next to a relation and a line break at the end; elsewhere these would hide a second formula."""
     while len(tokens) > 1 and tokens[-2].text == "\\\\":
         del tokens[-2]
     result = []

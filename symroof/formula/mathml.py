@@ -1,4 +1,4 @@
-r"""A formula as MathML, in the order and with the brackets that its LaTeX has.
+r"""Prints a formula as MathML, in the same order and with the same brackets as LaTeX.
 
 Names are spelled in LaTeX, in the few signs that :func:`spelling` knows: letters, digits, Greek, ``\mathrm``, scripts.
 
@@ -15,8 +15,8 @@ from functools import lru_cache
 from html import escape
 from typing import ClassVar
 
+from symroof.formula.latex import FormulaPrinter
 from symroof.formula.latex_tokens import GREEK
-from symroof.formula.notation import Notation
 from symroof.formula.text import number_text
 from symroof.formula.tree import Tree
 
@@ -25,7 +25,7 @@ SPELLED = re.compile(
     r"\s*(?:\\mathrm\{(?P<upright>(?:[^{}\\]|\\_)+)\}|\\(?P<greek>[A-Za-z]+)|(?P<letter>[A-Za-z])|(?P<number>\d+)|(?P<sign>[_^{},/]))", re.ASCII
 )
 THIN = '<mspace width="0.167em"/>'
-"""The room between a number and its unit."""
+"""The space between a number and its unit."""
 SCRIPTS = {(True, False): "msub", (False, True): "msup", (True, True): "msubsup"}
 ENDS_IN_DIGIT = re.compile(r"\d</mn>(?:</msub>)?\Z")
 
@@ -48,7 +48,7 @@ def measured(number: str, unit: str) -> str:
 
 @lru_cache(maxsize=1024)
 def spelling(latex: str) -> str:
-    r"""A name's LaTeX as MathML, exactly: whatever no name is spelled with is refused.
+    r"""A name's LaTeX as MathML; LaTeX that names do not use is an error.
 
     >>> spelling(r"t_{\mathrm{prefill}}")
     '<msub><mi>t</mi><mrow><mi>prefill</mi></mrow></msub>'
@@ -134,7 +134,7 @@ def _function(name: str) -> str:
     return f'<mo lspace="0.167em" rspace="0">{name}</mo>'
 
 
-class _Mathml(Notation):
+class _Mathml(FormulaPrinter):
     minus, dot, space, comma, equals = '<mo form="prefix">−</mo>', "<mo>·</mo>", "", "<mo>,</mo>", "{}<mo>=</mo>{}"
     brackets, fractions = "<mrow><mo>(</mo>{}<mo>)</mo></mrow>", "<mfrac><mrow>{}</mrow><mrow>{}</mrow></mfrac>"
     powers = "<msup><mrow>{}</mrow><mrow>{}</mrow></msup>"

@@ -1,4 +1,4 @@
-"""The grammar people write formulas in: our own reader, never ``eval``.
+"""The plain-text grammar of formulas, read without ``eval``.
 
 ``+ - * / ^ **``, parentheses, names, numbers with an optional unit that binds to its number (``3.35e12 byte/s``),
 ``max min ceil floor sqrt log2 log exp``, ``pi``, ``sum(body, index, first, last)``, a quantity at a changed input
@@ -26,7 +26,7 @@ from symroof.formula.tree import PI, At, Compare, Div, Largest, Mul, Name, Num, 
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
-LARGEST_POWER_OF_TEN = 99  # what numbers may be multiplied to; it can still be written and read back
+LARGEST_POWER_OF_TEN = 99  # products up to this size can still be written and read back
 FUNCTIONS = {
     "max": (1, 16),
     "min": (1, 16),
@@ -43,7 +43,7 @@ FUNCTIONS = {
 
 
 def check_arguments(function: str, count: int, column: int) -> None:
-    """Whether a function takes so many arguments.
+    """Check the number of arguments of a function.
 
     Raises:
         FormulaError: it does not.
@@ -77,7 +77,7 @@ class Token(NamedTuple):
 
 
 def tokens(source: str) -> list[Token]:
-    """The formula cut into tokens; a character the grammar has no use for is an error."""
+    """The tokens of a formula; an unknown character is an error."""
     if len(source) > LONGEST:
         raise FormulaError(f"a formula has at most {LONGEST} characters; this one has {len(source)}", LONGEST)
     result, position = [], 0
@@ -86,7 +86,7 @@ def tokens(source: str) -> list[Token]:
         if not match:
             raise FormulaError(f"unexpected character {source[position]!r}", position + 1)
         if match.lastgroup == "number" and re.match(r"0[\d_]", match[0]):
-            raise FormulaError(f"{match[0][:20]!r} begins with 0: a number does not, and a date is none", position + 1)
+            raise FormulaError(f"{match[0][:20]!r} begins with 0, which no number does; dates are not numbers", position + 1)
         if match.lastgroup != "space":
             result.append(Token(match.lastgroup or "", match[0], position + 1))
         position = match.end()
@@ -104,7 +104,7 @@ def parse(source: str) -> Tree:
 
 
 class Reader:
-    """Precedence climbing, one method a level; :mod:`symroof.formula.read_latex` has its own levels and these bounds."""
+    """Precedence climbing, one method per level; :mod:`symroof.formula.parse_latex` overrides levels and shares the limits."""
 
     def __init__(self, cut: list[Token]) -> None:
         self.tokens, self.position, self.depth = cut, 0, 0
@@ -127,12 +127,12 @@ class Reader:
         raise self.unexpected(expected)
 
     def unexpected(self, expected: str) -> FormulaError:
-        """The error for the token that stands where something else belongs."""
+        """The error for an unexpected token."""
         actual = "the end of the formula" if self.token.kind == "end" else repr(self.token.text)
         return FormulaError(f"expected {expected} but found {actual}", self.token.column)
 
     def whole(self) -> Tree:
-        """Everything there is, as one formula."""
+        """The whole input as one formula."""
         tree = self.relation()
         self.expect("end", "an operator")
         if any(isinstance(node, (Largest, Compare)) for node in walk(tree) if node is not tree):
@@ -212,7 +212,7 @@ class Reader:
             if exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator))) > LARGEST_POWER_OF_TEN:
                 raise FormulaError("the number this makes is too large", operator.column)
         elif exponent * _steepest(base) > LARGEST_EXPONENT:
-            raise FormulaError(f"powers of powers come to an exponent above {LARGEST_EXPONENT}", operator.column)
+            raise FormulaError(f"nested powers give an exponent above {LARGEST_EXPONENT}", operator.column)
 
     def atom(self) -> Tree:
         token = self.token
@@ -294,6 +294,6 @@ class Reader:
 
 
 def _steepest(tree: Tree) -> Fraction:
-    """The largest product of exponents that stand one within another."""
+    """The largest product of nested exponents."""
     inner = max((_steepest(child) for child in children(tree)), default=Fraction(1))
     return inner * max(abs(tree.exponent.value), Fraction(1)) if isinstance(tree, Pow) and isinstance(tree.exponent, Num) else inner

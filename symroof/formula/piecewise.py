@@ -1,4 +1,4 @@
-"""Polynomials in a whole-number index, piece by piece: how a sum over steps is taken exactly and at once.
+"""Piecewise polynomials in an integer index: exact closed forms of sums over steps.
 
 A step's time is the larger of two polynomials in the step number. Its sum over 100,000 steps needs no loop: cut the
 index range where the arms cross, sum each piece in closed form. Coefficients may be any exact number type.
@@ -26,7 +26,7 @@ TERMS_PER_STEP = 4
 
 
 class NotPolynomial(ArithmeticError):
-    """The formula is no polynomial in the index (a quotient by it, a rounding with many steps): sum it term by term instead."""
+    """The formula is not a polynomial in the index (a quotient by it, a rounding with many steps): sum it term by term instead."""
 
 
 @dataclass(frozen=True)
@@ -111,13 +111,13 @@ class Piecewise:
         return self._of(tuple(pieces))
 
     def rounded(self, up: bool) -> Piecewise:
-        """The piecewise line rounded to whole numbers: constant from one step to the next.
+        """The piecewise line rounded to integers: constant between steps.
 
         >>> Piecewise(((0, 11, (Fraction(1), Fraction(1, 4))),)).rounded(up=False).pieces
         ((0, 3, (Fraction(1, 1),)), (4, 7, (Fraction(2, 1),)), (8, 11, (Fraction(3, 1),)))
 
         Raises:
-            NotPolynomial: it is no line, or it has too many steps.
+            NotPolynomial: it is not a line, or has too many steps.
         """
         lines = [(a, b, *_line(p)) for a, b, p in self.pieces]
         steps = sum(1 + abs(slope) * (b - a) for a, b, _, slope in lines)
@@ -139,7 +139,7 @@ class Piecewise:
 
 
 def _both(pieces: Pieces, others: Pieces) -> Iterator[tuple[int, int, Coefficients, Coefficients]]:
-    """The parts of a range on which neither of two functions changes over, in one pass along it."""
+    """The common pieces of two piecewise functions, in one pass."""
     i = k = 0
     while i < len(pieces) and k < len(others):
         (a, b, p), (c, d, q) = pieces[i], others[k]
@@ -210,7 +210,7 @@ def power_sum(n: Any, power: int) -> Any:
 
 
 def _constant_sign(p: Coefficients, first: int, last: int) -> list[tuple[int, int]]:
-    """Cut a range so that on each part the polynomial is positive throughout or nowhere."""
+    """Cut a range so that the polynomial is positive on all of a part or on none of it."""
     degree = max((i for i, c in enumerate(p) if c != 0), default=0)
     if degree == 0:
         return [(first, last)]
@@ -237,7 +237,7 @@ def _plain(c: Any) -> Any:
 
 
 def _ends(p: Coefficients, start: int, end: int) -> list[tuple[int, int]]:
-    """A monotone piece may still bend between its last two whole numbers; cut there if the sign differs."""
+    """A monotone piece may still turn between its last two integers; cut there if the sign differs."""
     if start < end and (at(p, start) > 0) != (at(p, end) > 0):
         change = _first_change(p, start, end)
         if change is not None:

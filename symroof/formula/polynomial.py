@@ -1,9 +1,9 @@
-"""Exact polynomials in many names, as small as they can be: ``{monomial: coefficient}``, in bounded work.
+"""Exact polynomials in many names as ``{monomial: coefficient}``, with bounded work.
 
 A monomial holds whole exponents, negative ones too, because names of this field are positive: ``a/(2*b)`` is one term.
 
 >>> a, b = single("a"), single("b")
->>> work = Work()
+>>> work = WorkBudget()
 >>> work.times(plus(a, b), plus(a, scaled(b, Fraction(-1)))) == {(("a", 2),): 1, (("b", 2),): -1}
 True
 """
@@ -21,11 +21,11 @@ ONE_TERM: Polynomial = {(): Fraction(1)}
 MINUS = Fraction(-1)
 MOST_TERMS = 20_000
 MOST_STEPS = 60_000
-"""Products of terms that one comparison may take: about a quarter of a second."""
+"""Products of terms per comparison: about a quarter of a second."""
 
 
 class TooLarge(ArithmeticError):
-    """Written out, the formula has more terms than anybody would look at."""
+    """The expanded formula has too many terms."""
 
 
 def constant(value: Fraction) -> Polynomial:
@@ -46,7 +46,7 @@ def plus(p: Polynomial, q: Polynomial) -> Polynomial:
 def add_term(total: Polynomial, monomial: Monomial, coefficient: Fraction) -> None:
     """Add a term to a polynomial that is being built."""
     before = total.get(monomial)
-    if before is None:  # most terms are new: they cost no addition
+    if before is None:  # most terms are new and need no addition
         total[monomial] = coefficient
     elif after := before + coefficient:
         total[monomial] = after
@@ -70,8 +70,8 @@ def merged(m: Monomial, n: Monomial, sign: int = 1) -> Monomial:
     return tuple(sorted((name, exponent) for name, exponent in powers.items() if exponent))
 
 
-class Work:
-    """Multiplication, with an end to how much of it is done."""
+class WorkBudget:
+    """Multiplication within a budget of steps."""
 
     def __init__(self) -> None:
         self.left = MOST_STEPS
@@ -105,7 +105,7 @@ class Work:
 
 
 def content(p: Polynomial) -> tuple[Fraction, Monomial]:
-    """The number and the power product that every term shares; the number is positive."""
+    """The positive number and the power product that all terms share."""
     if not p:
         return Fraction(1), ()
     number = Fraction(math.gcd(*(c.numerator for c in p.values())), math.lcm(*(c.denominator for c in p.values())))
@@ -116,7 +116,7 @@ def content(p: Polynomial) -> tuple[Fraction, Monomial]:
 
 
 def primitive(p: Polynomial) -> tuple[Polynomial, Fraction, Monomial]:
-    """A polynomial without its content, its last term positive, and the content, which has the sign."""
+    """A polynomial divided by its content, with a positive last term, and the content, which carries the sign."""
     number, shared = content(p)
     if p and p[max(p)] < 0:
         number = -number
@@ -124,7 +124,7 @@ def primitive(p: Polynomial) -> tuple[Polynomial, Fraction, Monomial]:
 
 
 def ratio(p: Polynomial, q: Polynomial) -> tuple[Fraction, Monomial] | None:
-    """The single term that q has to be multiplied by to give p; None where there is none.
+    """The single term t with ``q*t == p``; None if there is none.
 
     >>> ratio({(("a", 2),): Fraction(6)}, {(("a", 1),): Fraction(2)})
     (Fraction(3, 1), (('a', 1),))
@@ -138,7 +138,7 @@ def ratio(p: Polynomial, q: Polynomial) -> tuple[Fraction, Monomial] | None:
 
 
 def tree_of(p: Polynomial, atoms: dict[str, Tree]) -> Tree:
-    """The polynomial as a formula; ``atoms`` are formulas that stand as names in it."""
+    """The polynomial as a formula; ``atoms`` are the formulas of names that stand for one."""
     return build.add(*(product_of(m, atoms, c) for m, c in p.items())) if p else ZERO
 
 

@@ -1,4 +1,4 @@
-"""SymPy symbols of quantities, which are no constants: SymPy leaves their derivatives standing, where it would write 0 for a symbol."""
+"""SymPy symbols of quantities, which are not constants: SymPy keeps their derivatives unevaluated instead of 0."""
 
 import sys
 from functools import cache
@@ -14,7 +14,7 @@ STEPS = ("_eval_derivative", "_eval_derivative_n_times")
 
 
 class QuantityDerivative(Derivative):  # type: ignore[misc]
-    """The derivative of a quantity, which stands until its own number is put in: one of the quantity or of the input would make it the derivative of a number.
+    """The derivative of a quantity, kept until its own value is substituted: a number for the quantity or the input alone would make it 0.
 
     >>> from sympy import diff
     >>> itl, batch = quantity_symbol("itl", positive=True), Symbol("batch", positive=True)
@@ -36,16 +36,16 @@ class QuantityDerivative(Derivative):  # type: ignore[misc]
 
 
 class QuantitySymbol(Symbol):  # type: ignore[misc]
-    """The symbol of a number that follows from inputs by a formula which the symbol does not show.
+    """The symbol of a quantity that depends on inputs through a formula that the symbol does not show.
 
-    Its derivative by any other symbol is not 0 but stands as it is, at the top and within any expression:
+    Its derivative by any other symbol stays unevaluated instead of 0, alone and within any expression:
 
     >>> import sympy
     >>> itl, batch = quantity_symbol("itl", positive=True), Symbol("batch", positive=True)
     >>> sympy.diff(2*itl, batch), sympy.diff(itl*batch, batch), sympy.diff(itl, itl)
     (2*Derivative(itl, batch), batch*Derivative(itl, batch) + itl, 1)
 
-    For everything else it is a symbol like any other:
+    Otherwise it is an ordinary symbol:
 
     >>> sympy.solve(itl*batch - 3, batch), (itl*batch).free_symbols == {itl, batch}
     ([3/itl], True)
@@ -61,7 +61,7 @@ class QuantitySymbol(Symbol):  # type: ignore[misc]
 
     @property
     def free_symbols(self) -> set[Any]:
-        """Itself; where SymPy asks in order to take a derivative, also what it is taken by: an expression without that would have none."""
+        """Itself; while SymPy differentiates, also the variables: SymPy returns 0 for an expression that lacks them."""
         return {self, *_variables(sys._getframe(1))}
 
     def __reduce__(self) -> Any:
@@ -69,11 +69,11 @@ class QuantitySymbol(Symbol):  # type: ignore[misc]
 
 
 for kind, name in ((QuantitySymbol, "Symbol"), (QuantityDerivative, "Derivative")):
-    kind.__name__ = name  # by which SymPy sorts factors and terms, and prints
+    kind.__name__ = name  # the class name by which SymPy sorts and prints
 
 
 def _variables(frame: FrameType | None) -> list[Any]:
-    """The symbols of the derivative that asks an expression for its free symbols; none where something else asks."""
+    """The variables of the derivative that is being taken by the caller; none if there is none."""
     while frame and frame.f_code.co_name in UNIONS:
         frame = frame.f_back
     if frame is None:
@@ -84,7 +84,7 @@ def _variables(frame: FrameType | None) -> list[Any]:
 
 
 def quantity_symbol(name: str, **assumptions: bool) -> Any:
-    """The one symbol of a name under its assumptions: made, copied or unpickled, it is the same object.
+    """The symbol of a name and its assumptions: always the same object, also copied or unpickled.
 
     >>> import pickle
     >>> itl = quantity_symbol("itl", positive=True)

@@ -1,7 +1,7 @@
-"""Two formulas at random points: their values' ratio, exactly, over many magnitudes of every name.
+"""Compares two formulas at random points: the exact ratio of their values, over many magnitudes of every name.
 
-It decides nothing that a normal form can decide; it finds the arms of maxima that a formula has, and how far two
-formulas lie apart where they differ.
+It decides only what a normal form cannot; it finds the arms of maxima that a formula has, and how far two
+formulas differ.
 """
 
 import itertools
@@ -19,28 +19,28 @@ from symroof.formula.tree import Call, Num, Pow, Total, Tree, children, names, w
 SECONDS = 0.15
 FEWEST, MOST = 4, 48
 MOST_WITHOUT_VALUE = 12
-"""Points without a value, such as of a queue that only grows, after which there is no use in more."""
+"""Points without a value, such as those of an unstable queue, after which more are not tried."""
 DECADES = (1, 2, 3, 5, 8, 12, 18)
-"""How far from 1 values lie, in powers of ten, in turn: constants of hardware are 1e12."""
+"""Distances of values from 1, in powers of ten, used in turn: hardware constants are 1e12."""
 
 MOST_INDEX, SMALL = 200, 9
 MOST_WATCHED = 16
 LARGEST_PLAIN = 10**6
 NEGLIGIBLE = Fraction(1, 10**25)
-"""Roots, logarithms and powers are taken to 40 digits; where there are any, values that agree this far are equal."""
+"""Roots, logarithms and powers have 40 digits; with any of them, values that agree this far are equal."""
 
 
 @dataclass(frozen=True)
-class Sample:
+class PointComparison:
     """The outcome of comparing two formulas at random points.
 
     Attributes:
-        ratios: claimed over derived, one a point where both have a value and neither is zero.
+        ratios: claimed over derived at each point where both have a value and neither is zero.
         points: how many there were.
-        one_zero: whether just one of the two was zero somewhere, so that no number leads from one to the other.
+        one_zero: whether only one of the two was zero at some point, so that they differ by no constant factor.
         equal: whether both had the same value at every point.
-        rounded: whether there are roots, logarithms or powers in them, whose values are not exact.
-        untried: arms of maxima and minima that were never the one taken.
+        rounded: whether they contain roots, logarithms or powers, whose values are not exact.
+        untried: arms of maxima and minima that were never active.
     """
 
     ratios: tuple[Fraction, ...]
@@ -52,17 +52,17 @@ class Sample:
 
     @property
     def constant(self) -> Fraction | None:
-        """The ratio, where it is everywhere the same."""
+        """The ratio, if it is the same at every point."""
         if self.one_zero or len(self.ratios) < FEWEST:
             return None
         first = self.ratios[0]
         if not self.rounded:
             return first if all(ratio == first for ratio in self.ratios) else None
         plain = first.limit_denominator(LARGEST_PLAIN)
-        return (plain if _alike(plain, first) else first) if all(_alike(ratio, first) for ratio in self.ratios) else None
+        return (plain if _nearly_equal(plain, first) else first) if all(_nearly_equal(ratio, first) for ratio in self.ratios) else None
 
 
-class Point:
+class RandomPoint:
     """Values for names, and for quantities at changed inputs: the same for the same changes."""
 
     def __init__(self, seed: str, decades: int, whole: bool) -> None:
@@ -87,14 +87,14 @@ class Point:
         return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
 
 
-def compared(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> Sample | None:
-    """The two formulas at random points; None where too few points give both a value in the time there is.
+def compare_at_points(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> PointComparison | None:
+    """The two formulas at random points; None if too few points give both a value within the time limit.
 
-    ``to_a_difference`` ends at the first point that separates them: enough where all that is asked is whether they are equal.
+    ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
     """
     sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Total)]
     if any(isinstance(inner, Total) for node in sums for child in children(node) for inner in walk(child)):
-        return None  # a sum of sums may take as long as it likes
+        return None  # a sum of sums may take arbitrarily long
     watched = dict.fromkeys(node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Call) and node.function in ("max", "min"))
     bound = {node.index for node in sums}
     calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
@@ -114,29 +114,33 @@ def compared(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool 
             continue
         count += 1
         one_zero |= (ours == 0) != (theirs == 0)
-        equal &= ours == theirs or (rounded and theirs != 0 and _alike(ours / theirs, Fraction(1)))
+        equal &= ours == theirs or (rounded and theirs != 0 and _nearly_equal(ours / theirs, Fraction(1)))
         if to_a_difference and not equal:
             return None
         if ours and theirs:
             ratios.append(ours / theirs)
-    return Sample(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded) if count >= FEWEST else None
+    return (
+        PointComparison(tuple(ratios), count, one_zero, equal, tuple(call.args[i] for call, i in sorted(untried, key=str)), rounded)
+        if count >= FEWEST
+        else None
+    )
 
 
-def apart(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
-    """Whether the first point where both have a value separates them; None where the first few give none."""
+def differ(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
+    """Whether they differ at the first point where both have a value; None if the first few points give none."""
     whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:
             ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
         except (NoValue, NotPolynomial):
             continue
-        return ours != theirs and not (ours and theirs and _alike(ours, theirs))
+        return ours != theirs and not (ours and theirs and _nearly_equal(ours, theirs))
     return None
 
 
-def _points(seed: int, whole: bool) -> Iterator[Point]:
+def _points(seed: int, whole: bool) -> Iterator[RandomPoint]:
     for i in range(MOST):
-        yield Point(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
+        yield RandomPoint(f"{seed} {i}", DECADES[i % len(DECADES)], whole)
 
 
 RATIONAL = frozenset({"max", "min", "ceil", "floor", "of_largest"})
@@ -148,10 +152,10 @@ def _is_rounded(node: Tree) -> bool:
     return (isinstance(node, Call) and node.function not in RATIONAL) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
 
 
-def _taken(call: Call, point: Point) -> int:
+def _taken(call: Call, point: RandomPoint) -> int:
     values = [evaluate(arg, point) for arg in call.args]
     return values.index(max(values) if call.function == "max" else min(values))
 
 
-def _alike(a: Fraction, b: Fraction) -> bool:
+def _nearly_equal(a: Fraction, b: Fraction) -> bool:
     return a == b or (b != 0 and abs(a / b - 1) < NEGLIGIBLE)

@@ -1,4 +1,4 @@
-"""Formulas made from formulas: children changed, definitions put in for names, trees substituted."""
+"""Formulas made from formulas: parts replaced, definitions inlined, names substituted."""
 
 from collections.abc import Callable, Collection
 from functools import lru_cache, partial
@@ -11,7 +11,7 @@ from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest,
 
 @lru_cache(maxsize=2048)
 def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
-    """The formula with another in the place of one of its parts, wherever that occurs; cached, because an equation is solved at every corner of its ranges.
+    """The formula with one of its parts replaced everywhere; cached, because an equation is solved at every corner of its ranges.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -32,21 +32,21 @@ def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
 
 
 def _indices(tree: Tree) -> frozenset[str]:
-    """The indices of the sums in a formula, which are not among the free names of what is around them."""
+    """The indices of the sums in a formula, which are not free names."""
     return frozenset(node.index for node in sums(tree))
 
 
 def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """The same node over changed children, through the tidy constructors; the node itself where no child changes."""
+    """The same node over changed children, through the simplifying constructors; the node itself if no child changes."""
     before = CHILDREN[type(tree)](tree)
     if not before:
         return tree
     after = tuple(map(change, before))
-    return tree if all(map(is_, after, before)) else OVER[type(tree)](tree, after)
+    return tree if all(map(is_, after, before)) else REBUILT[type(tree)](tree, after)
 
 
 def straight(tree: Tree) -> Tree | None:
-    """What a floor or a rounding is of: ``x`` of ``max(x, 0)``, or another plain number, and of ``ceil(x)``; None of anything else.
+    """The argument of a rounding or of a maximum with a number: ``x`` in ``ceil(x)`` and ``max(x, 0)``; None for anything else.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -62,7 +62,7 @@ def straight(tree: Tree) -> Tree | None:
 
 
 def without(tree: Tree, bent: Collection[Tree] | None = None) -> Tree:
-    """The formula with ``x`` for some of its floors and roundings, by default every one.
+    """The formula with some of its roundings and maxima with a number replaced by their argument, by default all.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -73,7 +73,7 @@ def without(tree: Tree, bent: Collection[Tree] | None = None) -> Tree:
     return rebuild(tree, partial(without, bent=bent)) if inner is None else without(inner, bent)
 
 
-OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
+REBUILT: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
     Mul: lambda tree, parts: build.mul(*parts),
     Add: lambda tree, parts: build.add(*parts),
     Div: lambda tree, parts: build.div(*parts),
@@ -89,13 +89,13 @@ OVER: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
 
 
 DEEPEST = 64
-"""Formulas within formulas beyond which a name is left as it is: a definition by itself ends here."""
+"""The depth beyond which names are no longer inlined; this ends circular definitions."""
 
 
 def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) -> Tree:
-    """Formulas put in for names, and for the names in those; at changed inputs a formula is put in with the changes.
+    """Inlines the formulas of names, recursively; at changed inputs a formula is inlined with the changes.
 
-    ``formula`` gives the formula of a name where some names are changed; None, or the name itself, leaves it.
+    ``formula`` gives the formula of a name when some names are changed; None, or the name itself, keeps the name.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -104,10 +104,10 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     '2*batch*(prompt + output)'
     """
 
-    inlined: dict[frozenset[tuple[str, Tree]], dict[str, Tree]] = {}  # most names stand in several places, most places have few changes
+    inlined: dict[frozenset[tuple[str, Tree]], dict[str, Tree]] = {}  # most names occur in several places, most places have few changes
 
     def at(changes: dict[str, Tree]) -> Callable[[Tree, int], Tree]:
-        """What puts the formulas in where some names are changed."""
+        """The function that inlines formulas under some changes."""
         made, changed = inlined.setdefault(frozenset(changes.items()), {}), frozenset(changes)
 
         def put(name: str, depth: int) -> Tree:
@@ -115,7 +115,7 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
                 return changes[name]
             if name not in made:
                 inner = formula(name, changed)
-                made[name] = Name(name)  # what leads back to it meets it as a name
+                made[name] = Name(name)  # a circular definition sees it as a name
                 made[name] = Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, depth + 1)
             return made[name]
 
@@ -134,7 +134,7 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
 
 
 def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
-    """Put trees for names, all at once; a sum's own index is left alone.
+    """Substitute formulas for names, all at once; the index of a sum is not substituted inside it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -161,7 +161,7 @@ def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
 
 
 def rename(tree: Tree, table: dict[str, str]) -> Tree:
-    """The same formula with other names, those of changed inputs too; names that are not in the table stay.
+    """The same formula with names renamed, changed inputs included; names that are not in the table stay.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
@@ -180,7 +180,7 @@ def rename(tree: Tree, table: dict[str, str]) -> Tree:
 
 
 def total(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
-    """A sum over an index; over a single index value it is the body there."""
+    """A sum over an index; for a single index value, the body at that value."""
     if first == last:
         return substitute(body, {index: first})
     return Total(body, index, first, last)

@@ -16,7 +16,7 @@ from symroof.units import Dimension, parse_unit, strict
 
 WORK = parse_unit("FLOP").dimension
 SUM, PRODUCT, SIGN, POWER, ATOM = range(5)
-"""How tightly an expression binds; a looser one inside a tighter one needs parentheses."""
+"""Binding strengths; a looser expression inside a tighter one needs parentheses."""
 
 
 def number_text(value: Fraction) -> str:
@@ -45,7 +45,7 @@ def number_text(value: Fraction) -> str:
 
 
 def unit_text(dimension: Dimension) -> str:
-    """The unit a number is written with, as the grammar reads it; empty for a count, and for units outside the grammar, such as a square."""
+    """The unit of a number as the grammar reads it; empty for a count, and for units outside the grammar, such as squares."""
     over = [name for name, power in dimension if power == 1]
     under = [name for name, power in dimension if power == -1]
     sayable = bool(strict(dimension)) and len(over) == 1 and len(over) + len(under) == len(dimension)
@@ -53,7 +53,7 @@ def unit_text(dimension: Dimension) -> str:
 
 
 def bare(factor: Tree) -> Tree:
-    """A factor; a number of FLOPs among others without its unit: ``2*n_layers*d_model`` is how work is written."""
+    """The factor; a number of FLOPs loses its unit, because work is written ``2*n_layers*d_model``."""
     return Num(factor.value) if isinstance(factor, Num) and factor.dimension == WORK else factor
 
 
@@ -111,7 +111,7 @@ class _Printer:
 
 
 def in_short(written: str, most: int) -> str:
-    """A formula that is not cut inside a word: it ends where a term ends, or else a factor.
+    """A long formula cut at the end of a term, or else of a factor, never inside a word.
 
     >>> in_short("ttft/itl", 48), in_short("2*kv_cache_bytes/mem_bandwidth + decode_overhead*n_layers", 48)
     ('ttft/itl', '2*kv_cache_bytes/mem_bandwidth …')

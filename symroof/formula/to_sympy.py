@@ -1,6 +1,6 @@
 """A formula as a SymPy expression: symbols made in one place, exact rationals, nothing simplified.
 
-SymPy is loaded here when a formula is first written in it; text of strangers never reaches its parsers.
+SymPy is imported when the first formula is converted; untrusted text never reaches its parsers.
 
 >>> from symroof.formula.parse import parse
 >>> to_sympy(parse("2*params/(mfu*peak_flops)"))
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from symroof.formula.elementary import of_sympy
+from symroof.formula.sympy_functions import of_sympy
 from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper
 
 
@@ -33,12 +33,12 @@ def to_sympy(tree: Tree, of: Callable[[str], Any] = symbol) -> Any:
 
 
 def writer(of: Callable[[str], Any]) -> Callable[[Tree], Any]:
-    """A function that writes formulas as :func:`to_sympy` does, and parts that formulas share once."""
+    """A function that converts like :func:`to_sympy` and converts shared parts once."""
     return mapper({**_rules(), Name: lambda node, go: of(node.name), Total: lambda node, go: _sum(node, go, of)})
 
 
 def label(name: str) -> Any:
-    """The symbol of a label such as ``compute``: it is no number, so nothing is assumed of it."""
+    """The symbol of a label such as ``compute``, without assumptions because it is not a number."""
     import sympy
 
     return sympy.Symbol(name)
@@ -51,7 +51,7 @@ def _sum(node: Total, go: Callable[[Tree], Any], of: Callable[[str], Any]) -> An
 
 
 def _of_largest(keys: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
-    """The value whose key is largest, the first of equal ones: a key beats all behind it where those before it did not."""
+    """The value whose key is largest, the first of equal ones."""
     import sympy
 
     arms = [(value, sympy.And(*(sympy.Ge(key, other) for other in keys[i + 1 :]))) for i, (key, value) in enumerate(zip(keys, values, strict=True))]
@@ -59,12 +59,12 @@ def _of_largest(keys: tuple[Any, ...], values: tuple[Any, ...]) -> Any:
 
 
 def _extreme(function: Any) -> Callable[..., Any]:
-    """``Max`` or ``Min`` as it is written: SymPy would factor every argument to compare it with the others, for seconds where they are long."""
+    """``Max`` or ``Min`` unevaluated: SymPy would factor every argument to compare them, which takes seconds for long ones."""
     return lambda *args: function(*args, evaluate=False)
 
 
 def _rounded(function: Any) -> Callable[[Any], Any]:
-    """``ceiling`` or ``floor``; of a sum as it is written, since SymPy would rebuild the sum to see whether it is a number."""
+    """``ceiling`` or ``floor``; unevaluated for a sum, which SymPy would rebuild to check whether it is a number."""
     import sympy
 
     return lambda arg: function(arg, evaluate=not arg.has(sympy.Sum))

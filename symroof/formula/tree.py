@@ -1,11 +1,11 @@
-"""The formula tree: immutable nodes, and nothing that asks a question of them.
+"""The formula tree: immutable nodes without operations.
 
-Each question (text, LaTeX, dimension, exact value, SymPy, ...) is one small file beside this one. The tree keeps the
-order in which a formula was written; :mod:`symroof.formula.build` has the constructors that keep it tidy.
+Each operation (text, LaTeX, dimension, exact value, SymPy, ...) is a module next to this one. The tree keeps the
+order in which a formula was written; :mod:`symroof.formula.build` has the constructors that simplify on the way.
 
-Formulas are SymPy wherever a person meets them, and these nodes inside for two reasons, measured by ``benchmarks/expressions.py``: a
+Users see SymPy expressions; internally formulas are these nodes for two reasons, measured by ``benchmarks/expressions.py``: a
 review makes 130,000 of them, which takes 0.1 of the time of ``import sympy`` here and 1.5 (in written order) to 3.6 in SymPy, beside a
-limit of 10 for the whole review; and an ``eval`` does not need that import, which is as much as all the rest of it.
+limit of 10 for the whole review; and an ``eval`` avoids that import, which takes as long as the rest of it.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ def _node(cls: type[T]) -> type[T]:
 
 @_node
 class Num(_Hashed):
-    """A number; ``dimension`` is that of the unit written beside it (``2 FLOP``), value in base units."""
+    """A number; ``dimension`` is that of its unit (``2 FLOP``), the value is in base units."""
 
     value: Fraction
     dimension: Dimension = PLAIN
 
     def __eq__(self, other: object) -> bool:
-        """Whether the numbers and units are the same; fractions asked the same look for a number type first, which takes longer than all else."""
+        """Whether numbers and units are equal; comparing two fractions checks for other number types first, which takes most of the time."""
         if other.__class__ is not Num:
             return NotImplemented
         return self.value.as_integer_ratio() == other.value.as_integer_ratio() and self.dimension == other.dimension
@@ -63,14 +63,14 @@ class Name(_Hashed):
     name: str
 
 
-class Slope(str):
-    """The name of a derivative: how fast a quantity moves with an input, all other inputs held.
+class DerivativeName(str):
+    """The name of a derivative: how fast a quantity changes with an input, with all other inputs fixed.
 
     Attributes:
-        quantity: what moves; it may be a slope itself.
-        by: the input that moves it.
+        quantity: what changes; it may be a derivative itself.
+        by: the input that it is differentiated by.
 
-    >>> Slope.of("itl", "batch")
+    >>> DerivativeName.of("itl", "batch")
     'Derivative(itl, batch)'
     """
 
@@ -78,7 +78,7 @@ class Slope(str):
     by: str
 
     @classmethod
-    def of(cls, quantity: str, by: str) -> Slope:
+    def of(cls, quantity: str, by: str) -> DerivativeName:
         made = cls(f"Derivative({quantity}, {by})")
         made.quantity, made.by = quantity, by
         return made

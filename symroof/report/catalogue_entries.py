@@ -23,11 +23,11 @@ from symroof.specs.layers import FeedForward, GroupedAttention, LayerBlock, Laye
 from symroof.specs.measured import MeasuredSpec, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
-from symroof.specs.own_theory import TheorySpec
 from symroof.specs.preset import PresetSpec
 from symroof.specs.strict_yaml import Document
-from symroof.theory.layer_blocks import PARAMETER_GROUPS
-from symroof.theory.operator_table import cells, parameters, total
+from symroof.specs.user_theory import TheorySpec
+from symroof.theory.layer_rows import PARAMETER_GROUPS
+from symroof.theory.operator_table import parameters, placed_rows, total
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.symbols import INPUTS, base_name, canonical
@@ -306,7 +306,7 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
     bound_case = next(bound_cases(Request(models=(spec,))))
     case = bound_case.case
     parts: dict[tuple[str, str], list[Any]] = {}
-    for cell in cells(bound_case.architecture, bound_case.assumptions):
+    for cell in placed_rows(bound_case.architecture, bound_case.assumptions):
         if cell.stream == "params":
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
@@ -337,7 +337,7 @@ def _streams(answers: BoundCase) -> list[list[str]]:
 
 def _sums(answers: BoundCase, key: str, streams: tuple[str, ...]) -> dict[tuple[str, str], Fraction]:
     groups: dict[tuple[str, str], list[Any]] = {}
-    for cell in cells(answers.architecture, answers.assumptions):
+    for cell in placed_rows(answers.architecture, answers.assumptions):
         if cell.stream in streams and cell.phase in (None, "token"):
             groups.setdefault((getattr(cell, key), cell.per), []).append(cell)
     return {place: answers.case.evaluate(total(group)) for place, group in groups.items()}
@@ -349,7 +349,7 @@ def _exact(amount: Fraction) -> str:
 
 def _parameters(answers: BoundCase) -> list[list[str]]:
     parts: dict[str, list[Any]] = {}
-    for cell in cells(answers.architecture, answers.assumptions):
+    for cell in placed_rows(answers.architecture, answers.assumptions):
         if cell.stream == "params":
             parts.setdefault(PARAMETER_GROUPS[cell.operator], []).append(cell)
     whole = answers.case.value("params")

@@ -17,7 +17,7 @@ from symroof.errors import InputError, Problem
 from symroof.select.batch_window import Window, window
 from symroof.select.range_screening import screen_ranges
 from symroof.select.screening import CLOSE, Screening, screen
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 

@@ -13,7 +13,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.formula.evaluate import NoValue
 from symroof.theory.case import Case
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import default_of
 from symroof.theory.symbols import SHARES
 
 LEVERS = ("mfu", "mbu", "peak_flops", "mem_bandwidth", "mem_capacity", "tp", "price")

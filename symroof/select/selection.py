@@ -17,7 +17,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.select.candidates import NO_COUNTS, DeviceCounts, degrees_of, device_counts, expand_layouts, widen_hint, with_candidates
 from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from symroof.formula import build, quotients
+from symroof.formula import build
 from symroof.formula.rewrite import replaced, substitute
 from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree
 from symroof.solver.arms import ends, innermost
@@ -140,6 +140,6 @@ def _bare(condition: Compare) -> Compare:
     """A relation of two positive sides without common factors: ``a*b/c >= b/d`` is ``a*d >= c``."""
     if not (plainly_positive(condition.left) and plainly_positive(condition.right)):
         return condition
-    ratio = quotients.fraction(build.div(condition.left, condition.right))
+    ratio = build.as_fraction(build.div(condition.left, condition.right))
     left, right = (ratio.over, ratio.under) if isinstance(ratio, Div) else (ratio, ONE)
     return Compare(condition.operator, left, right)

@@ -12,7 +12,7 @@ Coefficients are never expanded: that keeps closed forms readable, in the names 
 from collections.abc import Iterable
 from functools import lru_cache
 
-from symroof.formula import build, quotients, rewrite
+from symroof.formula import build, rewrite
 from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, children, mentions
 
 Polynomial = dict[int, Tree]
@@ -72,7 +72,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
 
 def _fraction(tree: Tree) -> tuple[Tree, Tree]:
     """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that equal factors above and below the bar cancel."""
-    above, below = quotients.above_and_below(tree)
+    above, below = build.numerator_and_denominator(tree)
     if not below:
         return tree, ONE
     numbers = [factor for factor in below if isinstance(factor, Num)]
@@ -191,7 +191,7 @@ def _without_shared(first: Polynomial, second: Polynomial) -> tuple[Polynomial, 
 
 def factored(p: Polynomial) -> Polynomial:
     """The polynomial with the common factors of a coefficient's terms written once."""
-    return {power: build.factored(*map(quotients.fraction, terms_of(coefficient))) for power, coefficient in p.items()}
+    return {power: build.factored(*map(build.as_fraction, terms_of(coefficient))) for power, coefficient in p.items()}
 
 
 def _reduced(over: Polynomial, under: Polynomial) -> tuple[Polynomial, Polynomial]:

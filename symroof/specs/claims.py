@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 
-from symroof.specs.declared_entries import titled
+from symroof.specs.definition_entries import titled
 from symroof.specs.fields import Fault, Faults, Source, Spec, raise_faults
 
 FORMS = {

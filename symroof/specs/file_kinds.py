@@ -16,13 +16,13 @@ FILE_KINDS = {
     "model": ("symroof.specs.model", "ModelSpec"),
     "hardware": ("symroof.specs.hardware", "HardwareSpec"),
     "preset": ("symroof.specs.preset", "PresetSpec"),
-    "theory": ("symroof.specs.own_theory", "TheorySpec"),
+    "theory": ("symroof.specs.user_theory", "TheorySpec"),
     "engine": ("symroof.specs.engine_profile", "EngineSpec"),
     "claims": ("symroof.specs.claims", "ClaimsSpec"),
     "measured": ("symroof.specs.measured", "MeasuredSpec"),
     "efficiencies": ("symroof.specs.efficiencies", "EfficienciesSpec"),
 }
-OWN_KINDS = {"theory part": ("symroof.specs.theory_parts", "TheoryPartSpec")}
+OWN_KINDS = {"theory part": ("symroof.specs.built_in_theory", "TheoryPartSpec")}
 """Files that symroof has and nobody else writes."""
 IDENTIFYING_KEYS = {
     "theory part": ("part_of", "parts"),

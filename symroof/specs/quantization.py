@@ -14,7 +14,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import Num, Tree
 from symroof.specs.fields import Spec, Whole, amount
 from symroof.specs.precision import BITS, Width
-from symroof.theory.layer_blocks import PARAMETER_GROUPS, layer_rows
+from symroof.theory.layer_rows import PARAMETER_GROUPS, layer_rows
 from symroof.units import Quantity, parse_unit
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, ValidatorFunctionWrapHandler, WithJsonSchema, field_validator, model_validator
 
 from symroof.formula.tree import Num
-from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
+from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, in_unit
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (

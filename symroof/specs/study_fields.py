@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSc
 
 from symroof.errors import nearest
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
-from symroof.specs.declared_entries import FormulaSpec, ThresholdSpec
+from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
 from symroof.specs.efficiencies import engine_class
 from symroof.specs.fields import Fault, Faults, Spec, raise_faults
 from symroof.specs.input_values import MOST_VALUES, Setting, device_input, device_setting, settings
@@ -78,7 +78,7 @@ def own_formulas(specs: dict[str, FormulaSpec], known: Declarations) -> Declarat
     """The formulas that a study declares; what reads them is loaded for the first."""
     if not specs:
         return NONE
-    from symroof.specs.declared_names import declared_formulas
+    from symroof.specs.definitions import declared_formulas
 
     return declared_formulas(specs, known)
 
@@ -87,7 +87,7 @@ def own_thresholds(named: tuple[ThresholdSpec, ...], known: Declarations) -> Dec
     """The thresholds that a study declares in addition to those that it names; what reads them is loaded for the first."""
     if not (specs := _own(named)):
         return NONE
-    from symroof.specs.declared_names import declared_thresholds
+    from symroof.specs.definitions import declared_thresholds
 
     return declared_thresholds(specs, known)
 

@@ -14,7 +14,7 @@ from symroof.specs.study import StudySpec
 from symroof.theory.declarations import NONE, Declarations
 
 if TYPE_CHECKING:
-    from symroof.specs.own_theory import TheorySpec
+    from symroof.specs.user_theory import TheorySpec
 
 
 def study_document(path: str) -> Document:
@@ -39,7 +39,7 @@ def read_theory(document: Document) -> tuple[TheorySpec, Declarations]:
     Raises:
         InputError: everything wrong with it.
     """
-    from symroof.specs.own_theory import TheorySpec
+    from symroof.specs.user_theory import TheorySpec
 
     spec = build(document, TheorySpec)
     return spec, spec.declarations()

@@ -14,8 +14,7 @@ from symroof.formula.tree import Tree
 from symroof.formula.tree import names as names_of
 from symroof.sweep.axes import LABELLED
 from symroof.theory.case import Case
-from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import NONE, Declarations, Missing
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import UNNAMED, base_name

@@ -1,5 +1,5 @@
-"""The theory of LLM inference as declarations: symbols, blocks, steps, switches, quantities, thresholds.
+"""The theory of LLM inference: inputs, blocks, steps, switches, quantities, thresholds; no numbers of devices or models.
 
-Pure: no files, no number of any device. Reading order: ``symbols``, ``switches``, ``architecture``, ``blocks``,
-``steps``, ``quantities``, ``thresholds``, and ``theory``, which puts them together.
+Reading order: ``symbols``, ``switches``, ``architecture``, ``rows``, ``block_rows``, ``steps``, ``quantities``, ``thresholds``, and
+``theory``, which puts them together.
 """

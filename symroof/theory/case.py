@@ -1,4 +1,4 @@
-"""A case: a theory with values. Any quantity may be set; the value replaces its definition, and every dependent quantity follows."""
+"""A case: a theory with values. Any quantity may be set; the value replaces its definition in all dependent quantities."""
 
 from __future__ import annotations
 
@@ -10,41 +10,40 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from symroof.formula import build
-from symroof.formula.derivative import BY_TERMS, derivative
-from symroof.formula.dual import Dual, Slopes
-from symroof.formula.evaluate import NotGiven, NoValue, evaluate, place_chosen
+from symroof.formula.derivative import SLOPE_BY_TERM_COUNT, derivative
+from symroof.formula.dual import Dual, Gradient
+from symroof.formula.evaluate import NotGiven, NoValue, chosen_index, evaluate
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ONE, ZERO, At, Call, Compare, Largest, Name, Num, Slope, Tree, mentions, names
-from symroof.theory.defaults import Missing, NotClosed, default_of
-from symroof.theory.devices import whole_of
-from symroof.theory.layout import FREE, layout, may_lay_out, shapes
+from symroof.formula.tree import ONE, ZERO, At, Call, Compare, DerivativeName, Largest, Name, Num, Tree, mentions, names
+from symroof.theory.declarations import Missing, NoClosedForm, Recall, default_of
+from symroof.theory.devices import total_of
+from symroof.theory.layout import FREE, affects_layout, layout, shapes
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity, Search
-from symroof.theory.recall import Recall
-from symroof.theory.search import fixed_point, most, slope, slope_of_fixed_point
+from symroof.theory.search import fixed_point, largest_whole_number, slope, slope_of_fixed_point
 from symroof.theory.symbols import Unnamed, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
 MOST_CHANGES = 12
-"""A value at changed inputs leads to another at changed inputs at most so often; declared quantities do three times."""
+"""The depth of values at changed inputs within values at changed inputs; declared quantities use three."""
 MOST_CHILDREN = 64
-"""Changed cases that a case remembers: those of a curve, but not the thousands of a sum that is taken term by term."""
+"""Changed cases that a case caches: those of a curve, but not the thousands of a sum evaluated term by term."""
 
 
 OPTIONAL = frozenset(name for quantity in QUANTITIES.values() for name in (*dict(quantity.absent), *(quantity.without or ())[:1]))
-"""Inputs that some formula leaves out where they are not set."""
+"""Inputs that some formula leaves out if they are not set."""
 
 
 class _Plan(NamedTuple):
-    """How the value of a name is worked out, whatever the numbers are.
+    """How the value of a name is computed, independent of the numbers.
 
     Attributes:
-        unmoved: whether the case that this one changes has the same value.
-        exists: conditions under which there is one, each with the message where it does not hold.
-        search: how it is searched for where no formula gives it.
-        formula: what gives it; None where that depends on numbers, or is an error.
+        unmoved: whether the value is that of the case that this one changes.
+        exists: conditions for a value, each with the message if it does not hold.
+        search: how it is computed if it has no formula.
+        formula: its formula; None if that depends on numbers, or is an error.
     """
 
     unmoved: bool
@@ -55,7 +54,7 @@ class _Plan(NamedTuple):
 
 @dataclass
 class _Plans:
-    """The plans of all cases that change the same names of one case, and of the cases that change some of theirs."""
+    """The plans shared by all cases that change the same names of one case, and those of their changed cases."""
 
     by_name: dict[str, _Plan] = field(default_factory=dict)
     below: dict[frozenset[str], _Plans] = field(default_factory=dict)
@@ -63,10 +62,10 @@ class _Plans:
 
 @dataclass
 class Case(Recall):
-    """Values for a theory: ``given`` maps names to numbers or formulas; values are worked out when asked, once.
+    """Values for a theory: ``given`` maps names to numbers or formulas; values are computed once, when needed.
 
-    With ``same_layout`` degrees move among numbers that lead to the layout of this case, so that its formulas are theirs too.
-    A theory that is ``laid_out`` is known to have the layout to which the numbers lead; one without definitions is built for it.
+    With ``same_layout`` degrees only take values with the layout of this case, so that its formulas hold for all of them.
+    ``laid_out`` says that the theory already has the layout of the numbers; otherwise it is built for it.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.theory.theory import theory
@@ -83,12 +82,12 @@ class Case(Recall):
     same_layout: bool = False
     laid_out: InitVar[bool] = False
     _memo: dict[str, Any] = field(default_factory=dict, init=False, compare=False)
-    _open: set[str] = field(default_factory=set, init=False, compare=False)
+    _in_progress: set[str] = field(default_factory=set, init=False, compare=False)
     _moving: dict[tuple[str, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _children: dict[tuple[Any, ...], Case] = field(default_factory=dict, init=False, compare=False)
     _plans: _Plans = field(default_factory=_Plans, init=False, compare=False)
     _freed: dict[tuple[frozenset[str], bool], Case] = field(default_factory=dict, init=False, compare=False)
-    _laid: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
+    _theories: dict[frozenset[str], Theory] = field(default_factory=dict, init=False, compare=False)
     _own_slopes: dict[str, Fraction] = field(default_factory=dict, init=False, compare=False)
     _depth: int = field(default=0, init=False, compare=False)
     _source: tuple[Case, Mapping[str, Any], int] | None = field(default=None, init=False, repr=False, compare=False)
@@ -103,7 +102,7 @@ class Case(Recall):
             self.theory = theory(self.theory.architecture, self.theory.assumptions, needed, self.theory.own)
 
     def _plain(self, name: str) -> Fraction | str | None:
-        """The number of a name for the layout of devices; whatever is no number may be any."""
+        """The number of a name for the layout of devices; FREE if it is not a number."""
         if name in self.free:
             return FREE
         value = self.numbers.get(name)
@@ -114,13 +113,13 @@ class Case(Recall):
         return plain if isinstance(plain, Fraction) and (not shapes(name) or plain.denominator == 1) else FREE
 
     def permits(self, tp: Fraction | int) -> bool:
-        """Whether so many devices can share out the key and value heads, or copy them evenly."""
+        """Whether this many devices can divide the key and value heads, or replicate them evenly."""
         heads = [tree.value for name, tree in self.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
         return all(held % tp == 0 or tp % held == 0 for held in heads)
 
     def freed(self, names: Collection[str], rounded: bool = False) -> Case:
-        """The same case where some names may be any number: degrees among them shape its formulas, which with ``rounded`` share out whole heads
-        alone, for arrays that hold degrees which do not divide them."""
+        """The same case with some names left open: degrees among them shape its formulas, which with ``rounded`` divide whole heads
+        only, for arrays with degrees that do not divide them."""
         shaping = self.free.union(filter(shapes, names))
         whole = bool(shaping) and (rounded or self.rounded)
         if (shaping, whole) == (self.free, self.rounded):
@@ -134,8 +133,8 @@ class Case(Recall):
 
         Raises:
             Missing: an input it needs was not given and has no default.
-            NotClosed: no formula gives it under the assumptions.
-            NoValue: it has no value here (a division by zero, a circular definition, a queue that only grows).
+            NoClosedForm: it has no closed form under the assumptions.
+            NoValue: it has no value here (a division by zero, a circular definition, an unstable queue).
             UnknownName: it is not declared.
         """
         if name in self.numbers:
@@ -145,26 +144,26 @@ class Case(Recall):
         unmoved, exists, search, formula = self._plans.by_name.get(name) or self._plan(name)
         if unmoved:
             return self._memo.setdefault(name, self._unmoved.value(name))  # type: ignore[union-attr]
-        if name in self._open:
+        if name in self._in_progress:
             raise NoValue(f"{name} is defined by itself")
-        self._open.add(name)
+        self._in_progress.add(name)
         try:
             for condition, reason in exists:
                 if not evaluate(condition, self):
                     raise NoValue(reason)
             result = self._searched(name, search) if search else evaluate(formula or self.formula(name), self)
         finally:
-            self._open.discard(name)
+            self._in_progress.discard(name)
         self._memo[name] = result
         return result
 
     def _plan(self, name: str) -> _Plan:
-        """How the value of a name is worked out here, and in every case that changes the same names."""
+        """How the value of a name is computed here, and in every case that changes the same names."""
         quantity = None if name in self.given else self.theory.own.quantity(name)
         search = self.search(name)
         formula = None
         if not search and not chooses(name):
-            with suppress(NotGiven, UnknownName):  # asked for again where its value is, after the conditions
+            with suppress(NotGiven, UnknownName):  # raised again when the value is computed, after the conditions
                 formula = self.formula(name)
         exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
         unmoved = self._unmoved is not None and self._changes.isdisjoint(self.ancestry(name))
@@ -172,26 +171,26 @@ class Case(Recall):
         return plan
 
     def search(self, name: str, changed: Collection[str] = ()) -> Search | None:
-        """How the value of a name is worked out where no formula gives it."""
+        """How the value of a name is computed if it has no formula."""
         quantity = self.theory.own.quantity(name)
         if quantity is None or quantity.search is None or name in self.given or self._without(quantity, changed):
             return None
         return quantity.search
 
     def _without(self, quantity: Quantity, changed: Collection[str]) -> str:
-        """The formula of a quantity where an input it could use has no value; empty where it has one."""
+        """The formula of a quantity for an optional input without a value; empty if that has one."""
         if quantity.without is None or quantity.without[0] in changed or self.chosen(quantity.without[0]):
             return ""
         return quantity.without[1]
 
     def _searched(self, name: str, search: Search) -> Any:
-        """The value of the searched input, with its slope where an input of this case moves."""
-        body, standing = parse(search.body), self._standing()
+        """The value found by a search, with its derivative if an input of this case is differentiated by."""
+        body, standing = parse(search.body), self._without_slopes()
         high = evaluate(parse(search.high), self)
         if isinstance(high, Piecewise):
             raise NotPolynomial("a search that moves with the index of a sum")
         if standing is self:
-            return (most if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
+            return (largest_whole_number if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
         value = standing.value(name)
         if search.kind == "most":
             return value
@@ -212,19 +211,19 @@ class Case(Recall):
 
         return at
 
-    def _standing(self) -> Case:
-        """The same case with every moving input at its value: of a change that moves what it finds, the case that it was made in."""
+    def _without_slopes(self) -> Case:
+        """The same case with plain values instead of dual numbers."""
         if not any(isinstance(value, Dual) for value in self.numbers.values()):
             return self
         if self._source is None:
             return Case(self.theory, self.given, {name: _plain(value) for name, value in self.numbers.items()}, self.free, self.rounded)
         parent, changes, depth = self._source
-        standing = parent._standing()
+        standing = parent._without_slopes()
         plain = {name: _plain(value) for name, value in changes.items()}
-        return standing if all(standing._stands_at(name, value) for name, value in plain.items()) else standing._child(plain, depth)
+        return standing if all(standing._value_is(name, value) for name, value in plain.items()) else standing._child(plain, depth)
 
-    def _stands_at(self, name: str, value: Any) -> bool:
-        """Whether a name has this value here, and to set it to that changes no formula."""
+    def _value_is(self, name: str, value: Any) -> bool:
+        """Whether a name has this value here, and setting it changes no formula."""
         if name in self.free or name in self.numbers:
             return name not in self.free and bool(self.numbers[name] == value)
         tree = self.given.get(name)
@@ -241,14 +240,14 @@ class Case(Recall):
         return True
 
     def formula(self, name: str, changed: Collection[str] = ()) -> Tree:
-        """The formula of a name here: the given value, its definition, or its default.
+        """The formula of a name in this case: the given value, its definition, or its default.
 
-        ``changed`` names have values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
+        ``changed`` names get their values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
         inputs), so nothing replaces them.
         """
         if name in self.given:
             return self.given[name]
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             return self._slope_formula(name.quantity, name.by, changed)
         definition = self._definition(name, changed)
         if definition is not None:
@@ -263,19 +262,19 @@ class Case(Recall):
         if default is None:
             self.theory.symbol(name)
             if why := self.theory.not_closed(name):
-                raise NotClosed(why)
+                raise NoClosedForm(why)
             raise Missing(name, f"no part of this model gives {name}" if quantity is not None else "")
         return default
 
     def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Tree:
-        """How fast a name moves with another here: the derivative of its formula, in the slopes of the names it speaks of."""
-        if (name, by) == (BY_TERMS.quantity, BY_TERMS.by):
+        """The derivative of a name by another: that of its formula, in the derivatives of the names it mentions."""
+        if (name, by) == (SLOPE_BY_TERM_COUNT.quantity, SLOPE_BY_TERM_COUNT.by):
             raise NotGiven("the slope of a sum in the number of its terms")
         if kinds := self.theory.kinds.get(by):
             raise NotGiven(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
-        if not (by in self.numbers or by in changed or self._stands_alone(by)):  # its definition is out of play where it moves
-            return At(Slope.of(name, by), ((by, Name(by)),))
-        shared = by in self.theory.split  # what parts of it are follows a total that moves
+        if not (by in self.numbers or by in changed or self._is_independent(by)):  # its definition does not apply when it varies
+            return At(DerivativeName.of(name, by), ((by, Name(by)),))
+        shared = by in self.theory.split  # parts of it follow a total that varies
 
         def moves(inner: str) -> bool:
             return by in self.ancestry(inner) or (shared and not self.is_input(inner))
@@ -289,14 +288,14 @@ class Case(Recall):
             return ZERO if search.kind == "most" else _slope_of_search(name, search, by)
         return derivative(self.formula(name, changed), by, moves)
 
-    def _stands_alone(self, name: str) -> bool:
-        """Whether a name is a number here, or may be any: nothing else decides it."""
+    def _is_independent(self, name: str) -> bool:
+        """Whether a name is an independent number here."""
         if name in self.given:
             return isinstance(self.given[name], Num)
         return self.theory.definition(name) is None and self.search(name) is None
 
     def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
-        """The formula of a name here, or the name itself where it has none.
+        """The formula of a name in this case, or the name itself if it has none.
 
         With ``complete`` off, a definition is unchanged: optional inputs stay names.
         """
@@ -307,13 +306,13 @@ class Case(Recall):
             return Name(name)
 
     def explains(self, name: str) -> Tree:
-        """The formula of a name for people: optional inputs are left out only where the name then has a value."""
+        """The formula of a name for readers: optional inputs are left out only if the name then has a value."""
         return self.stands_for(name, complete=self.known(name))
 
     def expanded(self, tree: Tree, complete: bool | None = None) -> Tree:
         """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name.
 
-        ``complete`` as in :meth:`stands_for`; by default where every name has a value.
+        ``complete`` as in :meth:`stands_for`; by default if every name has a value.
         """
 
         def formula(name: str, changed: frozenset[str]) -> Tree:
@@ -327,23 +326,23 @@ class Case(Recall):
         return inline(tree, formula)
 
     def _definition(self, name: str, changed: Collection[str]) -> Tree | None:
-        """The definition of a name; of a total that is given, a device has an even share: its parts are not known."""
-        known = self._laid_out(frozenset(changed))
-        definition, whole = known.definition(name), whole_of(name)
+        """The definition of a name; of a given total, whose parts are unknown, each device has an even share."""
+        known = self._theory_for(frozenset(changed))
+        definition, whole = known.definition(name), total_of(name)
         if whole is None or not (whole in self.given or whole in self.numbers or whole in changed):
             return definition
         return definition if definition is None or mentions(definition, whole) else build.div(Name(whole), known.layout.devices())
 
-    def _laid_out(self, changed: frozenset[str]) -> Theory:
-        """The theory where some names may be any number: a degree among them is no longer known to be one."""
+    def _theory_for(self, changed: frozenset[str]) -> Theory:
+        """The theory with some names left open: a degree among them is no longer assumed to be one."""
         if not changed or self.same_layout:
             return self.theory
-        if changed not in self._laid:
-            self._laid[changed] = self.freed(changed).theory
-        return self._laid[changed]
+        if changed not in self._theories:
+            self._theories[changed] = self.freed(changed).theory
+        return self._theories[changed]
 
     def _part(self, whole: str, definition: Tree) -> Tree:
-        """The part of one kind of layer of a total that is given: split as the definitions split it; of one pass alone, all of it."""
+        """The part of one kind of layer in a given total: split like the definitions; in a single pass, all of it."""
         derived = self.theory.definitions.get(whole)
         if derived is None:
             return Name(whole)
@@ -351,7 +350,7 @@ class Case(Recall):
         return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
 
     def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
-        """A definition with stand-ins for the inputs it can do without, where they have no value of their own."""
+        """A definition with substitutes for optional inputs that have no value."""
         quantity = self.theory.own.quantity(name)
         if quantity is None:
             return definition
@@ -360,10 +359,10 @@ class Case(Recall):
             return parse(simpler)
         if not quantity.absent:
             return definition
-        return _stood_in(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
+        return _with_defaults(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
 
     def _decided(self, quantity: Quantity, definition: Tree, changed: Collection[str]) -> Tree:
-        """The arm of a declared choice that applies here, where what decides it does not move."""
+        """The active arm of a declared choice, if the deciding names do not vary."""
         if not quantity.chooses or not isinstance(definition, Call):
             return definition
         keys = definition.args[::2]
@@ -373,12 +372,12 @@ class Case(Recall):
             values = [_plain(evaluate(key, self)) for key in keys]
         except NoValue:
             return definition
-        if any(isinstance(value, Piecewise) for value in values):  # it moves with the index of a sum
+        if any(isinstance(value, Piecewise) for value in values):  # depends on the index of a sum
             return definition
-        return definition.args[place_chosen(values)]
+        return definition.args[chosen_index(values)]
 
     def chosen(self, name: str) -> bool:
-        """Whether a name is given or defined: it does not stand at a default."""
+        """Whether a name is given or defined, rather than defaulted."""
         return name in self.given or name in self.numbers or self.theory.definition(name) is not None
 
     def has(self, name: str) -> bool:
@@ -386,7 +385,7 @@ class Case(Recall):
         return self.chosen(name) or self.default(name) is not None
 
     def default(self, name: str) -> Num | None:
-        """The default of an input; None where it has none, or the name is no input."""
+        """The default of an input; None if it has none, or the name is not an input."""
         return default_of(name, self.theory.own)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Any:
@@ -398,18 +397,18 @@ class Case(Recall):
         return self._inside(changes, name).value(name)
 
     def _inside(self, changes: Mapping[str, Any], name: str = "a quantity at changed inputs") -> Case:
-        """The case one level of changed inputs further in; a circle through them ends here."""
+        """The changed case one level deeper; a circular definition ends here."""
         if self._depth >= MOST_CHANGES:
             raise NoValue(f"{name} is defined by itself")
         return self._child(changes, self._depth + 1)
 
     def changed(self, changes: Mapping[str, Any]) -> Case:
-        """The same case with some values replaced; names that do not depend on them are worked out here, once for all changes."""
+        """The same case with some values replaced; names that do not depend on them are computed here, once for all changes."""
         return self._child(changes, self._depth)
 
     def _child(self, changes: Mapping[str, Any], depth: int) -> Case:
-        """The changed case; one that was asked for lately comes again, with the values that it has worked out."""
-        if not all(type(value) is Fraction for value in changes.values()):  # numbers that carry slopes are equal where their values are
+        """The changed case, cached with the values that it has computed."""
+        if not all(type(value) is Fraction for value in changes.values()):  # dual numbers are equal if their values are
             return self._made(changes, depth)
         key = (depth, *changes.items())
         child = self._children.get(key)
@@ -420,7 +419,7 @@ class Case(Recall):
         return child
 
     def _made(self, changes: Mapping[str, Any], depth: int) -> Case:
-        laid_out = not any(map(may_lay_out, changes))
+        laid_out = not any(map(affects_layout, changes))
         child = Case(self.theory, self.given, {**self.numbers, **changes}, self.free.difference(changes), self.rounded, laid_out=laid_out)
         child._depth, child._source = depth, (self, changes, depth)
         if child.theory is self.theory:
@@ -432,9 +431,9 @@ class Case(Recall):
         return child
 
     def ancestry(self, name: str) -> frozenset[str]:
-        """A name and every name that its value may be worked out from here, through definitions and given formulas.
+        """A name and every name that its value may depend on here, through definitions and given formulas.
 
-        What follows a total may have another definition where none is given: a formula that is given for one counts always.
+        Names that follow a total may have another definition: a formula given for a total always counts.
         """
         if not self._formulas:
             return self.theory.ancestry(name)
@@ -455,28 +454,28 @@ class Case(Recall):
         return {}
 
     def no_number(self, tree: Tree) -> str | None:
-        """The first name of a formula that is a truth or a label, which no formula can calculate with."""
+        """The first name of a formula that is a condition or a label, which formulas cannot calculate with."""
         return next((name for name in sorted(names(tree)) if isinstance(self.stands_for(name, complete=False), (Compare, Largest))), None)
 
     def evaluate(self, tree: Tree, at: Mapping[str, Any] | None = None) -> Any:
-        """The value of any formula over this case's names, some of which may be set ``at`` other values in this formula alone."""
+        """The value of any formula over this case's names; ``at`` sets other values in this formula only."""
         return evaluate(tree, self, at)
 
     def moving(self, *inputs: str) -> Case:
-        """The same case with some inputs moving: its values carry their slopes, of several inputs one for each."""
+        """The same case with some inputs as dual numbers: its values carry derivatives by them."""
         if inputs not in self._moving:
-            self._moving[inputs] = self.changed({by: Dual(self.value(by), Slopes({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
+            self._moving[inputs] = self.changed({by: Dual(self.value(by), Gradient({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
         return self._moving[inputs]
 
     def slope(self, name: str, by: str) -> Fraction:
-        """How fast a quantity moves with an input, on the arm that binds."""
+        """The derivative of a quantity by an input, on the active arm."""
         found: Fraction = slope(self.moving(by).value(name))
         return found
 
     def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
-        """Per cent that a quantity moves when an input moves one per cent; inputs that have none are left out, as those that bound a sum.
+        """Percent change of a quantity per percent change of an input; inputs without one, such as bounds of sums, are left out.
 
-        All at once are those that count nothing, and follow from none of the others: what follows must not be held while they move.
+        Inputs that are not counts and independent of the others are taken together; a dependent one must not be fixed.
         """
         value: Fraction = self.value(name)
         if not value:
@@ -487,19 +486,19 @@ class Case(Recall):
         return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
 
     def slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
-        """How fast a quantity moves with each of some inputs, all held but one; those without a slope are left out."""
+        """The partial derivatives of a quantity by some inputs; those without one are left out."""
         try:
             found = slope(self.moving(*inputs).value(name))
         except NoValue:
             return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
-        return {by: found.get(by, Fraction(0)) if isinstance(found, Slopes) else found for by in inputs}
+        return {by: found.get(by, Fraction(0)) if isinstance(found, Gradient) else found for by in inputs}
 
     def used(self, *quantities: str) -> tuple[str, ...]:
         """The inputs that values were computed from, in order of use."""
         return tuple(inner for inner in self.leads_to(*quantities) if self.is_input(inner))
 
     def leads_to(self, *quantities: str) -> tuple[str, ...]:
-        """The names and every name that their formulas lead to here, in order of use."""
+        """The names and all names that their formulas lead to, in order of use."""
         seen: dict[str, None] = {}
 
         def visit(current: str) -> None:
@@ -522,19 +521,21 @@ class Case(Recall):
 
 
 def chooses(name: str) -> bool:
-    """Whether which formula gives a quantity, or what it is the derivative of, turns on numbers."""
-    while isinstance(name, Slope):
+    """Whether the choice of the formula of a quantity, or of what it is the derivative of, depends on numbers."""
+    while isinstance(name, DerivativeName):
         name = name.quantity
     quantity = QUANTITIES.get(name)
     return quantity is not None and bool(quantity.chooses)
 
 
 def _slope_of_search(name: str, search: Search, by: str) -> Tree:
-    """The slope of a fixed point: of ``x = body(x, by)`` it is that of the body in ``by`` over one less that in ``x``; at its upper end, that of the end."""
+    """The derivative of a fixed point ``x = body(x, by)``: body's by ``by`` over 1 minus body's by ``x``; at the upper end, that of the end."""
     body, high = Unnamed.of(parse(search.body)), Unnamed.of(parse(search.high))
     there = ((search.unknown, Name(name)),)
-    within = ZERO if by == search.unknown else build.div(At(Slope.of(body, by), there), build.sub(ONE, At(Slope.of(body, search.unknown), there)))
-    return build.call("of_largest", Name(name), Name(Slope.of(high, by)), Name(high), within)
+    within = (
+        ZERO if by == search.unknown else build.div(At(DerivativeName.of(body, by), there), build.sub(ONE, At(DerivativeName.of(body, search.unknown), there)))
+    )
+    return build.call("of_largest", Name(name), Name(DerivativeName.of(high, by)), Name(high), within)
 
 
 def _plain(value: Any) -> Any:
@@ -542,6 +543,6 @@ def _plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _stood_in(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
-    """A definition with numbers, as they are written, in the place of some names."""
+def _with_defaults(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
+    """A definition with numbers substituted for some names."""
     return substitute(definition, {key: Num(Fraction(text)) for key, text in stand_ins})

@@ -1,38 +1,62 @@
-"""Names that a study or a theory file declares beside the engine's own: inputs, quantities with their formulas, thresholds.
+"""User-defined names of a study or a theory file: inputs, quantities with their formulas, thresholds; and the defaults of inputs.
 
-They travel with the selection of a study into its theory, and so are known in that study and nowhere else.
+They are passed with the selection of a study into its theory, so they are known in that study only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import MISSING, dataclass, fields
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.formula.tree import Slope, Tree
+from symroof.formula.evaluate import NotGiven
+from symroof.formula.tree import DerivativeName, Num, Tree
 from symroof.theory.quantity import Quantity
-from symroof.theory.recall import Recall
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
+from symroof.units import parse_quantity
 
 if TYPE_CHECKING:
     from symroof.theory.thresholds import Threshold
 
+
+class Recall:
+    """A dataclass with caches that copies and pickles drop: fields that are not compared, and everything cached outside the fields.
+
+    >>> from dataclasses import dataclass, field
+    >>> import copy
+    >>> @dataclass
+    ... class Square(Recall):
+    ...     side: int
+    ...     known: dict = field(default_factory=dict, compare=False)
+    >>> copy.copy(Square(3, {"area": 9}))
+    Square(side=3, known={})
+    """
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.compare}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for field in fields(self):  # type: ignore[arg-type]
+            fresh = field.default if field.default_factory is MISSING else field.default_factory()
+            object.__setattr__(self, field.name, state.get(field.name, fresh))
+
+
 OWN = "defined"
-"""The group of quantities and thresholds that are declared here."""
+"""The group of user-defined quantities and thresholds."""
 
 
 @dataclass(frozen=True)
 class Declarations(Recall):
-    """What one study declares; every name in it is none of the engine's.
+    """The user-defined names of one study; none of them is a name of symroof.
 
     Attributes:
         formulas: the definition of each quantity.
-        title: what a theory file calls itself.
-        symbols: the SymPy symbols that the caller has for some of the inputs, by name.
+        title: the title of the theory file.
+        symbols: the caller's SymPy symbols for some of the inputs, by name.
 
-    >>> from symroof.theory.quantity import declared
-    >>> own = Declarations(quantities=(declared(OWN, "cache_share", "s", "", "cache of all memory"),))
+    >>> from symroof.theory.quantity import declared_quantity
+    >>> own = Declarations(quantities=(declared_quantity("cache_share", {"unit": "s", "means": "cache of all memory"}, OWN),))
     >>> own.symbol("cache_share").meaning, own.symbol("ttft").unit, own.symbol("ttf")
     ('cache of all memory', 's', None)
     """
@@ -59,7 +83,7 @@ class Declarations(Recall):
         return {symbol.name: symbol for symbol in (*self.inputs, *self.quantities)}
 
     def joined(self, other: Declarations) -> Declarations:
-        """Both declarations as one; a name of this one hides the same name of the other."""
+        """Both declarations combined; a name of this one hides the same name in the other."""
         return Declarations(
             _over(self.inputs, other.inputs),
             _over(self.quantities, other.quantities),
@@ -74,8 +98,8 @@ class Declarations(Recall):
         return self._symbols.get(name)
 
     def symbol(self, name: str) -> Symbol | None:
-        """The declaration of any input or quantity, declared here or in the engine; one of a kind of layer has that of the whole."""
-        if isinstance(name, Slope):
+        """The declaration of any input or quantity, user-defined or built-in; a name of one kind of layer has that of the whole."""
+        if isinstance(name, DerivativeName):
             quantity, by = self.symbol(name.quantity), self.symbol(name.by)
             return slope_symbol(name, quantity, by) if quantity and by else None
         base = base_name(name)
@@ -84,17 +108,17 @@ class Declarations(Recall):
         return self._symbols.get(name) or INPUTS.get(name) or INPUTS.get(base) or _quantity(name) or _quantity(base)
 
     def quantity(self, name: str) -> Quantity | None:
-        """The declaration of a quantity, declared here or in the engine."""
+        """The declaration of a quantity, user-defined or built-in."""
         own = self._symbols.get(name)
         return own if isinstance(own, Quantity) else _quantity(name)
 
     def input(self, name: str) -> Symbol | None:
-        """The declaration of an input, declared here or in the engine."""
+        """The declaration of an input, user-defined or built-in."""
         own = self._symbols.get(name)
         return INPUTS.get(name) if own is None else None if isinstance(own, Quantity) else own
 
     def threshold(self, name: str) -> Threshold | None:
-        """A named threshold, declared here or in the engine."""
+        """A named threshold, user-defined or built-in."""
         from symroof.theory.thresholds import THRESHOLDS
 
         return next((own for own in self.thresholds if own.name == name), None) or THRESHOLDS.get(name)
@@ -106,7 +130,7 @@ class Declarations(Recall):
 
     @cached_property
     def known(self) -> tuple[str, ...]:
-        """Every name of an input or quantity, the engine's among them."""
+        """Every name of an input or quantity, built-in ones included."""
         from symroof.theory.quantities import QUANTITIES
 
         return (*self._symbols, *INPUTS, *QUANTITIES)
@@ -118,7 +142,7 @@ class Declarations(Recall):
 
 
 def _quantity(name: str) -> Quantity | None:
-    """The engine's quantity of a name; a study of inputs alone needs none, and they are loaded for the first that is asked for."""
+    """The built-in quantity of a name; they are loaded on first use, since a study of inputs needs none."""
     from symroof.theory.quantities import QUANTITIES
 
     return QUANTITIES.get(name)
@@ -133,4 +157,35 @@ def _over(mine: tuple[S, ...], theirs: tuple[S, ...]) -> tuple[S, ...]:
 
 
 NONE = Declarations()
-"""A study that declares nothing."""
+"""No user-defined names."""
+
+
+class Missing(NotGiven):
+    """An input has no value; ``name`` is the input. Also a quantity of layers that the model lacks; ``why`` says so."""
+
+    def __init__(self, name: str, why: str = "") -> None:
+        super().__init__(why or f"needs {name}")
+        self.name = name
+
+
+class NoClosedForm(NotGiven):
+    """A quantity has no closed form under the assumptions; its value can still be given."""
+
+
+@lru_cache(maxsize=1024)
+def default_of(name: str, own: Declarations = NONE) -> Num | None:
+    """The default of an input, from its declaration; ``own`` are the declarations of a study."""
+    symbol = own.input(name)
+    if symbol is None or symbol.default is None:
+        return None
+    return Num(parse_quantity(symbol.default).value, symbol.dimension)
+
+
+def neutral_default(name: str) -> Num | None:
+    """The default of an input if it is 0 or 1: without effect on a product or a sum, so formulas may omit it.
+
+    >>> neutral_default("batch"), neutral_default("block_size"), neutral_default("prompt")
+    (Num(value=Fraction(1, 1), dimension=()), None, None)
+    """
+    default = default_of(name)
+    return Num(default.value) if default is not None and default.value in (0, 1) else None

@@ -1,4 +1,4 @@
-"""Which names of a case move with which inputs: which have to be functions of them, and which are numbers."""
+"""Which names of a case depend on which inputs, and which are constants."""
 
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from symroof.theory.case import Case
 
 @dataclass(frozen=True)
 class Dependence:
-    """The dependences of one case, each looked up once.
+    """The dependences of one case, cached.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.theory.theory import theory
@@ -23,8 +23,8 @@ class Dependence:
     _within: dict[tuple[frozenset[str], frozenset[str]], dict[str, bool]] = field(default_factory=dict)
 
     def moves(self, name: str, keys: frozenset[str], given: frozenset[str] | None = None) -> bool:
-        """Whether a name depends on one of the changed ones here. All that is ``given``, by default what is changed, has a value
-        from elsewhere: formulas are those of that, and nothing moves what is given but not changed."""
+        """Whether a name depends on one of the changed ones here. The ``given`` names, by default the changed ones, have values
+        from elsewhere, so those that are not changed depend on nothing."""
         if name in keys:
             return True
         within = self._within.setdefault((keys, given or keys), {})
@@ -33,7 +33,7 @@ class Dependence:
         return within[name]
 
     def _look(self, name: str, keys: frozenset[str], given: frozenset[str], within: dict[str, bool]) -> None:
-        """Follow what a name is worked out from to one of the keys; where there is none, nothing on the way moves either, circles included."""
+        """Search the dependencies of a name for one of the keys; if there is none, no name visited depends on them either, circles included."""
         led_from: dict[str, str | None] = {name: None}
         left = [name] if name not in given else []
         while left:
@@ -50,7 +50,7 @@ class Dependence:
         within.update(dict.fromkeys(led_from, False))
 
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
-        """The names that the value of a name is worked out from."""
+        """The names that the value of a name directly depends on."""
         if search := self.case.search(name, keys):
             return (*search.demands, *self.case.theory.own.quantity(name).demands)  # type: ignore[union-attr]
         try:

@@ -1,7 +1,7 @@
-"""Memory, traffic and FLOPs of one device of an instance: the operator table by the part that each device has.
+"""Memory, traffic and FLOPs of one device of an instance: the share of the operator table that each device has.
 
-On one device everything is the whole model's. Where ``tp`` devices split every layer, each has an even share of most rows; of
-norms, routers and latents it has a copy, and of heads whole ones. Groups (``attention_dp``) compute the tokens of their own
+A single device has the whole model. If ``tp`` devices split every layer, each has an even share of most rows; of
+norms, routers and latents it has a copy; heads are not divided. Groups (``attention_dp``) compute the tokens of their own
 requests. Copies count: they take memory on every device. Stages of a pipeline are in :mod:`symroof.theory.stages`.
 """
 
@@ -14,13 +14,13 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Name, Tree
 from symroof.theory.layout import Layout
 from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
-from symroof.theory.operator_table import Cell, parameters, total
+from symroof.theory.operator_table import PlacedRow, parameters, total
 from symroof.theory.operators import Operator, operators
-from symroof.theory.steps import STEPS, Pool, Scope, Segment, Step, driver
+from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, driver
 from symroof.theory.totals import Key, Totals, resident
 
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
-"""The memory of a device beside its reserve."""
+"""The memory of a device besides its reserve."""
 
 GROUP, PASS = "group", "pass"
 """Drivers of a part of a step: of the tokens of one group, and of one pass through a stage."""
@@ -38,12 +38,12 @@ def per_device(name: str) -> str:
 
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
 WHOLE: dict[str, Tree] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
-"""The formulas of the names of a device where there is only one."""
+"""The formulas of per-device names if there is only one device."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS, "memory_bytes")))
 
 
-def whole_of(name: str) -> str | None:
-    """The total that a name is a device's part of: ``decode_flops`` for ``decode_flops_per_device``."""
+def total_of(name: str) -> str | None:
+    """The total of which a name is one device's part: ``decode_flops`` for ``decode_flops_per_device``."""
     return name.removesuffix("_per_device") if name in DEVICE_TOTALS else None
 
 
@@ -55,13 +55,13 @@ class Devices:
     layout: Layout
 
     @property
-    def lacking(self) -> frozenset[str]:
-        """Quantities that have no formula under this layout."""
+    def without_formula(self) -> frozenset[str]:
+        """Quantities without a formula under this layout."""
         return frozenset()
 
     def definitions(self) -> Iterator[tuple[str, Tree]]:
         """Every definition of a device, by name."""
-        if self.layout.attention_dp:  # each group prefills one prompt, and experts stand whole on the groups
+        if self.layout.attention_dp:  # each group prefills one prompt, and experts are placed whole on the groups
             yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
         yield "instance_devices", self.layout.devices()
         yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
@@ -93,12 +93,12 @@ class Devices:
 
     @cached_property
     def even(self) -> Tree:
-        """The divisor of an even share: the devices of a group."""
+        """The divisor of an even share: the devices of one group."""
         return Name("tp") if self.layout.tp else ONE
 
-    def own(self, cell: Cell) -> Cell:
-        """A cell with one device's part of its amount."""
-        return replace(cell, amount=cell.own if cell.own is not None else build.div(cell.amount, self.even))
+    def own(self, row: PlacedRow) -> PlacedRow:
+        """A row with one device's part of its amount."""
+        return replace(row, amount=row.own if row.own is not None else build.div(row.amount, self.even))
 
     def resident(self) -> Iterator[tuple[str, Tree]]:
         """Weights, cache and states of the device."""
@@ -109,9 +109,9 @@ class Devices:
         yield "state_bytes_per_device", self._state()
 
     def _weights(self) -> Tree:
-        """The resident weights: an even share, except for copies, for whole heads, and for experts."""
+        """The resident weights: an even share, except for copies, whole heads and experts."""
         held = self.placed("params")
-        uneven = [cell for cell in held if (cell.own is not None if self.layout.tp else cell.pooled) and not self._copied(cell)]
+        uneven = [row for row in held if (row.own is not None if self.layout.tp else row.pooled) and not self._copied(row)]
         whole, own = stored_bytes(uneven), stored_bytes(map(self.own, uneven))
         if not self._copies:
             return build.add(build.div(build.sub(Name("weight_bytes"), whole), self.even), own)
@@ -119,81 +119,81 @@ class Devices:
         return build.add(build.div(build.sub(Name("weight_bytes"), build.add(copied, whole)), self.even), own, copied)
 
     @cached_property
-    def _copies(self) -> list[Cell]:
-        return [cell for cell in self.placed("params") if self._copied(cell)]
+    def _copies(self) -> list[PlacedRow]:
+        return [row for row in self.placed("params") if self._copied(row)]
 
-    def _copied(self, cell: Cell) -> bool:
-        """Whether each of the ``tp`` devices holds all of it."""
-        return self.layout.tp and cell.own == cell.amount
+    def _copied(self, row: PlacedRow) -> bool:
+        """Whether each of the ``tp`` devices holds a full copy."""
+        return self.layout.tp and row.own == row.amount
 
-    def placed(self, stream: str) -> list[Cell]:
-        """The cells of what stays in memory: parameters or states."""
-        return [cell for cell in self.totals.placed if cell.stream == stream]
+    def placed(self, stream: str) -> list[PlacedRow]:
+        """The rows of what stays in memory: parameters or states."""
+        return [row for row in self.totals.placed if row.stream == stream]
 
     @cached_property
-    def cached(self) -> dict[Key, list[Cell]]:
-        """The cells of the cache, by the window or chunk that limits them."""
-        return {key: cells for key, cells in self.totals.groups("token").items() if key[0] == "kv"}
+    def cached(self) -> dict[Key, list[PlacedRow]]:
+        """The rows of the cache, by the window or chunk that limits them."""
+        return {key: rows for key, rows in self.totals.groups("token").items() if key[0] == "kv"}
 
     def _cache(self) -> Tree:
         groups = self.cached
         if not groups:
             return ZERO
-        divisors = {self._divisor(cells) for cells in groups.values()}
+        divisors = {self._divisor(rows) for rows in groups.values()}
         if len(divisors) == 1 and (divisor := divisors.pop()) is not None and not self.layout.attention_dp:
             return build.div(Name("kv_cache_bytes"), divisor)
-        return build.add(*(resident(self._coefficient(key, cells, "token"), key[2], self.requests("batch")) for key, cells in groups.items()))
+        return build.add(*(resident(self._coefficient(key, rows, "token"), key[2], self.requests("batch")) for key, rows in groups.items()))
 
     def _state(self) -> Tree:
-        cells = self.placed("state")
-        divisor = self._divisor(cells)
-        if not cells:
+        rows = self.placed("state")
+        divisor = self._divisor(rows)
+        if not rows:
             return ZERO
         if divisor is not None and not self.layout.attention_dp:
             return build.div(Name("state_bytes"), divisor)
-        each = total(map(self.own, cells)) if divisor is None else build.div(Name("state_bytes_per_request"), divisor)
+        each = total(map(self.own, rows)) if divisor is None else build.div(Name("state_bytes_per_request"), divisor)
         return build.mul(each, self.requests("batch"))
 
-    def _divisor(self, cells: list[Cell]) -> Tree | None:
-        """The divisor of some cells for a device, where all have the same."""
-        divisors = {self.even if cell.own is None else ONE if cell.own == cell.amount else None for cell in cells}
+    def _divisor(self, rows: list[PlacedRow]) -> Tree | None:
+        """The common divisor of some rows for a device; None if they differ."""
+        divisors = {self.even if row.own is None else ONE if row.own == row.amount else None for row in rows}
         return divisors.pop() if len(divisors) == 1 else None
 
-    def _coefficient(self, key: Key, cells: list[Cell], phase: str) -> Tree:
+    def _coefficient(self, key: Key, rows: list[PlacedRow], phase: str) -> Tree:
         """A device's part of a coefficient: a share of it, or a coefficient with a name of its own."""
-        name = self.totals.spoken[phase][key]
-        divisor = self._divisor(cells)
-        return Name(per_device(name)) if divisor is None or len(cells) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
+        name = self.totals.coefficient_names[phase][key]
+        divisor = self._divisor(rows)
+        return Name(per_device(name)) if divisor is None or len(rows) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
 
     def _coefficients(self) -> Iterator[tuple[str, Tree]]:
         """Coefficients that are no plain share."""
         for phase in ("token", "prompt"):
-            for key, cells in self.totals.groups(phase).items():
-                own = [cell for cell in cells if not self.apart(cell)]
-                if own and (len(own) < len(cells) or self._divisor(own) is None):
-                    yield per_device(self.totals.spoken[phase][key]), total(map(self.own, own))
+            for key, rows in self.totals.groups(phase).items():
+                own = [row for row in rows if not self.apart(row)]
+                if own and (len(own) < len(rows) or self._divisor(own) is None):
+                    yield per_device(self.totals.coefficient_names[phase][key]), total(map(self.own, own))
 
     # --------------------------------------------------------------------------------------------------------- work
 
-    def apart(self, cell: Cell) -> bool:
-        """Whether a cell counts the tokens of all groups, and not those of the device's own."""
-        return cell.pooled and self.layout.attention_dp
+    def apart(self, row: PlacedRow) -> bool:
+        """Whether a row counts the tokens of all groups instead of the device's own group."""
+        return row.pooled and self.layout.attention_dp
 
     def _pass(self, step: Step, what: str) -> Tree:
         """FLOPs or bytes of a pass on one device."""
         keys = [
             (key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")
         ]
-        if not self.layout.attention_dp and all(cell.own is None for *_, cells in keys for cell in cells):
+        if not self.layout.attention_dp and all(row.own is None for *_, rows in keys for row in rows):
             return build.div(Name(f"{step.name}_{what}"), self.even)
-        return build.add(ZERO, *(term for key, phase, alone, cells in keys for term in self._terms(step, key, phase, alone, cells)))
+        return build.add(ZERO, *(term for key, phase, alone, rows in keys for term in self._terms(step, key, phase, alone, rows)))
 
     def _attention(self, step: Step) -> Tree:
         """FLOPs of attention's products in a pass on one device."""
         parts = [(key, phase, alone) for key, phase, alone in self.totals.parts(step) if key[:2] == ("flops", "pairs")]
         return build.add(ZERO, *(term for key, phase, alone in parts for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])))
 
-    def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[Cell]) -> Iterator[Tree]:
+    def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[PlacedRow]) -> Iterator[Tree]:
         own, apart = [cell for cell in cells if not self.apart(cell)], [cell for cell in cells if self.apart(cell)]
         if own:
             yield self.driven(step, self._coefficient(key, own, phase), key, alone)
@@ -204,11 +204,11 @@ class Devices:
         """A coefficient times its driver on one device."""
         return coefficient if key[1] == "once" else build.mul(coefficient, Name(self.driver_name(step, key[1], key[2], alone, pooled)))
 
-    def driver_name(self, step: Step, per: str, scope: Scope, alone: str | None, pooled: bool = False) -> str:
+    def driver_name(self, step: Step, per: str, scope: DriverScope, alone: str | None, pooled: bool = False) -> str:
         """The name of a row's driver on one device: of the step, of a group's tokens, or of a pass through a stage."""
         name = self.totals.driver_name(step, per, scope, alone)
         kind = PASS if self.layout.staged else ""
-        if self.layout.attention_dp and not (pooled or isinstance(scope, Pool)):
+        if self.layout.attention_dp and not (pooled or isinstance(scope, ExpertPool)):
             kind = GROUP
         return f"{name}{'_' if '.' in name else '.'}{kind}" if kind else name
 
@@ -217,7 +217,7 @@ class Devices:
         return self.driver_name(step, "tokens", None, None), self.driver_name(step, "tokens", None, None, pooled=True)
 
     def _drivers(self, step: Step) -> Iterator[tuple[str, Tree]]:
-        """The drivers of a device where it does not compute every token of the step."""
+        """The drivers of a device that does not compute every token of the step."""
         if not (self.layout.attention_dp or self.layout.staged):
             return
         every = self.tokens(step)[1]
@@ -242,7 +242,7 @@ class Devices:
             return requests + "/pp" * self.layout.staged + "/attention_dp" * (self.layout.attention_dp and not pooled)
         if requests == "1":
             return requests
-        if self.layout.staged:  # a prefill goes through the stages prompt by prompt
+        if self.layout.staged:  # a prefill passes through the stages prompt by prompt
             prompts = f"min({requests}, attention_dp)" if self.layout.attention_dp else "1"
             requests = prompts if step.name == "prefill" else f"ceil({requests}/pp)"
         return requests if pooled else self._of_group(requests)
@@ -250,34 +250,34 @@ class Devices:
     def operators(self, step: Step) -> tuple[Operator, ...]:
         """The operators of a step, in the order of the layers."""
 
-        def whole(cell: Cell) -> Tree:
-            if cell.per == "once":
-                return cell.amount
-            return build.mul(cell.amount, Name(self.totals.driver_name(step, cell.per, cell.scope, self._alone(step, cell))))
+        def whole(row: PlacedRow) -> Tree:
+            if row.per == "once":
+                return row.amount
+            return build.mul(row.amount, Name(self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))))
 
         return tuple(operators(self.counted(step), whole, lambda cell: self.over_passes(step, self.work(step, self.own(cell))), self.totals.assumptions))
 
-    def counted(self, step: Step) -> list[Cell]:
-        """The cells that count in a step."""
+    def counted(self, step: Step) -> list[PlacedRow]:
+        """The rows that count in a step."""
         phases = self.totals.phases(step)
-        return [cell for cell in self.totals.counted if cell.phase is None or cell.phase in phases]
+        return [row for row in self.totals.counted if row.phase is None or row.phase in phases]
 
-    def work(self, step: Step, cell: Cell) -> Tree:
-        """The FLOPs or bytes of a cell that is one device's, in one pass and one layer."""
-        return self.driven(step, cell.amount, (cell.stream, cell.per, cell.scope), self._alone(step, cell), pooled=cell.pooled)
+    def work(self, step: Step, row: PlacedRow) -> Tree:
+        """The FLOPs or bytes of a row that is one device's, in one pass and one layer."""
+        return self.driven(step, row.amount, (row.stream, row.per, row.scope), self._alone(step, row), pooled=row.pooled)
 
-    def _alone(self, step: Step, cell: Cell) -> str | None:
-        """The phase of a cell, where a step has both."""
-        return cell.phase if len(self.totals.phases(step)) > 1 else None
+    def _alone(self, step: Step, row: PlacedRow) -> str | None:
+        """The phase of a row, where a step has both."""
+        return row.phase if len(self.totals.phases(step)) > 1 else None
 
     def over_passes(self, step: Step, amount: Tree) -> Tree:
-        """An amount of one pass over all passes that follow each other; there is one where there are no stages."""
+        """An amount of one pass over all consecutive passes; without stages there is one."""
         return amount
 
 
-def stored_bytes(cells: Iterable[Cell]) -> Tree:
-    """Bytes of the parameters that some cells hold, each at its width."""
-    by_width: dict[str, list[Cell]] = {}
-    for cell in cells:
-        by_width.setdefault(cell.width, []).append(cell)
+def stored_bytes(rows: Iterable[PlacedRow]) -> Tree:
+    """Bytes of the parameters that some rows hold, each at its width."""
+    by_width: dict[str, list[PlacedRow]] = {}
+    for row in rows:
+        by_width.setdefault(row.width, []).append(row)
     return build.add(ZERO, *(build.mul(parameters(some), Name(width)) for width, some in by_width.items()))

@@ -1,6 +1,6 @@
-"""How an instance lies on its devices: which parallel degrees are above one, and the share of a width that one device holds.
+"""How an instance is laid out on its devices: which parallel degrees exceed one, and the share of a width that one device holds.
 
-Structure only, like an architecture: one device needs no formula about shares, and heads that divide evenly need no rounding.
+Structure only, like an architecture: a single device needs no formulas of shares, and evenly divided heads no rounding.
 :func:`layout` reads it off the values of a case.
 """
 
@@ -15,23 +15,23 @@ from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.symbols import base_name
 
 EVEN = ("d_ff", "d_inner", "d_shared", "vocab_size", "more_embeddings", "learned_positions", "layer_input_vocab")
-"""Widths that devices cut anywhere: feed-forward columns, rows of tables."""
+"""Widths that devices can split anywhere: feed-forward columns, rows of tables."""
 HEADS = ("n_heads", "n_kv_heads", "ssm_heads", "ssm_groups", "linear_key_heads", "linear_value_heads")
-"""What devices hold whole: where there are more devices than heads, copies."""
+"""Widths that devices hold in whole heads; with more devices than heads, copies."""
 
 DEGREES = ("tp", "pp", "attention_dp", "ep", "dp")
 FREE = "free"
 """The value of a degree that is an unknown or a formula: it may be any number."""
 
 SHAPING = frozenset({*DEGREES, "node_devices"})
-"""Inputs on which the formulas of a device themselves depend, beside the heads it holds whole."""
+"""Inputs on which the form of per-device formulas depends, besides the heads."""
 
 SYMBOLIC = 0
 """``pp`` that is no number."""
 
 
 def shapes(name: str) -> bool:
-    """Whether the formulas of a device depend on a name, of whatever layer kind: degrees, and heads that a device holds whole.
+    """Whether the form of per-device formulas depends on a name, of any layer kind: degrees, and heads held whole.
 
     >>> shapes("tp"), shapes("n_kv_heads.local"), shapes("batch")
     (True, True, False)
@@ -40,26 +40,26 @@ def shapes(name: str) -> bool:
 
 
 KNOWN = ("params", "weight_bytes", "d_model", "n_layers", "network_bandwidth")
-"""Names of which a layout asks whether they have a value, but not which."""
+"""Names for which a layout only depends on whether they have a value."""
 
 
-def may_lay_out(name: str) -> bool:
-    """Whether a layout may be another one where a name gets another value, or its first one."""
+def affects_layout(name: str) -> bool:
+    """Whether a layout may change when a name gets a value or another one."""
     return name in KNOWN or shapes(name)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which parallel degrees count.
+    """Which parallel degrees exceed one.
 
     Attributes:
-        tp, attention_dp, ep, dp: whether the degree may be other than one.
+        tp, attention_dp, ep, dp: whether the degree may differ from one.
         pp: the number of pipeline stages; :data:`SYMBOLIC` where it is no number.
-        free: whether ``tp`` is no number: heads are then shared out as they are wherever it is a permitted degree.
+        free: whether ``tp`` is not a number: heads are then divided as for any permitted degree.
         uneven: heads (per layer kind) that ``tp`` does not divide.
-        copies: whether the parts of every device are known: norms, routers, latents, heads beyond their number.
+        copies: whether the copies of each device are known: norms, routers, latents, replicated heads.
         network: whether a group of devices may be larger than a node.
-        rounded: whether a ``tp`` that is no number will be one that need not divide the heads.
+        rounded: whether a ``tp`` that is not a number may take values that do not divide the heads.
     """
 
     tp: bool = False
@@ -91,7 +91,7 @@ class Layout:
 
     @property
     def group(self) -> str:
-        """The devices that share a layer, as a product of degrees; empty where one device has it alone."""
+        """The devices that share a layer, as a product of degrees; empty if one device holds it alone."""
         return "*".join(name for name in self.degrees if name != "pp")
 
     def absent(self) -> dict[str, Tree]:
@@ -114,7 +114,7 @@ class Layout:
             return {}
         held = {name: f"{name}/tp" for name in (*EVEN, *HEADS)}
         held |= {name: f"max({name}/tp, 1)" if self.free and not self.rounded else f"ceil({name}/tp)" for name in HEADS if layer.symbol(name) in self.uneven}
-        if "mamba2" in layer.mixers:  # its channels are those of its heads
+        if "mamba2" in layer.mixers:  # its channels belong to its heads
             held["d_inner"] = f"d_inner/ssm_heads*{held['ssm_heads']}" if layer.symbol("ssm_heads") in self.uneven else held["d_inner"]
         return {name: parse(text) for name, text in held.items()}
 
@@ -124,7 +124,7 @@ SINGLE = Layout()
 
 
 def layout(architecture: Architecture, value: Callable[[str], Fraction | str | None], rounded: bool = False) -> Layout:
-    """The layout of a case; ``value`` is the number of a name, :data:`FREE` where it may be any, None where it is not given.
+    """The layout of a case; ``value`` gives the number of a name, :data:`FREE` if it is left open, None if it is not given.
 
     >>> layout(GENERIC, {"tp": Fraction(4), "n_kv_heads": Fraction(8), "n_heads": Fraction(14)}.get).uneven
     frozenset({'n_heads'})
@@ -156,7 +156,7 @@ def _layout(*fields: object) -> Layout:
 
 
 def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callable[[str], Fraction | str | None]) -> Iterator[str]:
-    """Heads of which devices do not hold equal shares; heads whose number is not known are taken to divide."""
+    """Heads that devices do not share equally; heads of unknown number are assumed to divide."""
     for name in dict.fromkeys(layer.symbol(head) for layer in architecture.layers for head in HEADS):
         heads = value(name)
         if heads is not None and (not isinstance(heads, Fraction) or not isinstance(tp, Fraction) or not tp or heads % tp):
@@ -164,14 +164,14 @@ def _uneven(architecture: Architecture, tp: Fraction | str | None, value: Callab
 
 
 def _copies(architecture: Architecture, value: Callable[[str], Fraction | str | None]) -> bool:
-    """Whether the dimensions tell which parts devices copy; the parts of a total that is given are unknown, so shares are even."""
+    """Whether the dimensions tell which parts devices copy; the parts of a given total are unknown, so shares are even."""
     if value("params") is not None or value("weight_bytes") is not None:
         return False
     return architecture != GENERIC or all(value(name) is not None for name in ("d_model", "n_layers"))
 
 
 def _network(degrees: dict[str, Fraction | str | None], value: Callable[[str], Fraction | str | None]) -> bool:
-    """Whether a group may leave its node: it does, or a degree is free and the network is known."""
+    """Whether a group may span nodes: it does, or a degree is free and the network is known."""
     sizes = [degree for name, degree in degrees.items() if name != "dp"]
     node = value("node_devices")
     if any(size == FREE for size in sizes) or node == FREE:

@@ -1,4 +1,4 @@
-"""Communication of devices: rings and exchanges inside a node, and between nodes where a group is larger than one."""
+"""Communication of devices: rings and exchanges within a node, and between nodes if a group is larger than one."""
 
 from symroof.formula import build
 from symroof.formula.parse import parse
@@ -10,7 +10,7 @@ FAST, SLOW = "(link_share*link_bandwidth)", "(link_share*network_bandwidth)"
 
 
 def others(devices: str) -> str:
-    """The share of a message that a device does not hold itself, of as many equal ones as there are devices: ``(n - 1)/n``."""
+    """The share of a message that the other devices hold, each an equal one: ``(n - 1)/n``."""
     return f"({devices} - 1)/({devices})"
 
 
@@ -53,9 +53,9 @@ def send(message: str) -> str:
 
 
 def sends(message: str, layout: Layout) -> Tree:
-    """The time a pass takes to send activations from stage to stage; over the network where the next stage is in another node.
+    """The time of a pass to send activations from stage to stage; over the network if the next stage is in another node.
 
-    A stage that fits a node stands in one; the stages of a group that is larger than a node have nodes of their own.
+    A stage that fits in a node is placed in one; stages of a group larger than a node have separate nodes.
     """
     if not layout.staged:
         return ZERO
@@ -72,7 +72,7 @@ def message(tokens: str) -> str:
 
 
 def all_reduces(layout: Layout, experts: bool, layers: Tree = LAYERS, expert_layers: Tree = EXPERT_LAYERS) -> Tree:
-    """All-reduces of a pass inside a group: two a layer; one where the layer's experts are spread over all groups."""
+    """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over all groups."""
     if not layout.tp:
         return ZERO
     two = build.mul(parse("2"), layers)
@@ -81,7 +81,7 @@ def all_reduces(layout: Layout, experts: bool, layers: Tree = LAYERS, expert_lay
 
 
 def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Tree = LAYERS, expert_layers: Tree = EXPERT_LAYERS) -> Tree:
-    """The time a pass spends on sending inside one instance, stages aside.
+    """The communication time of a pass within one instance, without stages.
 
     ``tokens`` are those of one group, ``every`` those of all groups: routed experts work for all of them, whole on some
     devices each (two exchanges) or cut over all (one all-reduce).

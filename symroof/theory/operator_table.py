@@ -1,5 +1,5 @@
-"""The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, a report's breakdown and "where does
-the time go" are this one table, grouped and summed late."""
+"""The operator table: rows x steps x layer kinds. Totals, the per-operator roofline, the breakdown of a report and of time
+are this table, grouped and summed late."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -10,19 +10,19 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import rename, substitute
 from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.layer_blocks import layer_rows, outer_rows
+from symroof.theory.block_rows import CORE, SCAN
+from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.mixers import CORE, SCAN
-from symroof.theory.rows import Row
-from symroof.theory.steps import Pool, Reach, Scope
+from symroof.theory.rows import OperatorRow
+from symroof.theory.steps import AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
 STREAM_FILTERS = {"kv": "kv_traffic", "kv_again": "kv_traffic", "state": "kv_traffic", "activations": "activations"}
-"""Streams that a switch removes from the traffic; resident bytes do not change."""
+"""Streams that a switch can remove from the traffic; resident bytes do not change."""
 
 LINEAR = "linear"
 GATHERED = ("layer_inputs", "positions")
-"""Tables a token takes one row of and multiplies with nothing; the embedding is another, unless the head multiplies with it."""
+"""Tables from which a token only gathers one row, besides the embedding unless the head shares it."""
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
 REACH_SYMBOL = {"window": "window", "chunk": "chunk_size"}
@@ -30,10 +30,10 @@ WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A row in its place: which kind of layer, how many of them, within which window, chunk or pool of experts.
+class PlacedRow:
+    """A row of one kind of layer: how many layers, and which window, chunk or pool of experts limits its driver.
 
-    ``own`` is one device's part of the amount; None where all ``tp`` devices share it evenly. ``pooled`` and
+    ``own`` is one device's part of the amount; None if all ``tp`` devices share it evenly. ``pooled`` and
     ``end`` are the row's.
     """
 
@@ -43,7 +43,7 @@ class Cell:
     amount: Tree
     per: str
     count: Tree
-    scope: Scope
+    scope: DriverScope
     phase: str | None = None
     width: str = WIDTH
     own: Tree | None = None
@@ -52,25 +52,25 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class _Placed(Cell):
+class _ConditionalRow(PlacedRow):
     when: tuple[tuple[str, str], ...] = ()
 
 
 @lru_cache(maxsize=32)
-def cells(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[Cell, ...]:
-    """All rows of an architecture that count under the assumptions, before any switch filters the traffic."""
-    placed = [*_cells(architecture, layout)]
+def placed_rows(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[PlacedRow, ...]:
+    """All rows of an architecture that exist under the assumptions, before switches filter the traffic."""
+    placed = [*_placed_rows(architecture, layout)]
     if assumptions["parameters"] == "nominal":
         placed = [*_nominal(placed, architecture.kept is not None, layout)]
-    return tuple(cell for cell in placed if assumptions.holds(cell.when))
+    return tuple(row for row in placed if assumptions.holds(row.when))
 
 
-def parameter_cells(architecture: Architecture) -> tuple[Cell, ...]:
-    """The rows of resident parameters alone: all that counting them takes."""
-    return tuple(_cells(architecture, SINGLE, lambda row: row.stream == "params"))
+def placed_parameters(architecture: Architecture) -> tuple[PlacedRow, ...]:
+    """The rows of resident parameters only."""
+    return tuple(_placed_rows(architecture, SINGLE, lambda row: row.stream == "params"))
 
 
-def _cells(architecture: Architecture, layout: Layout, counts: Callable[[Row], bool] = lambda row: True) -> Iterator[_Placed]:
+def _placed_rows(architecture: Architecture, layout: Layout, counts: Callable[[OperatorRow], bool] = lambda row: True) -> Iterator[_ConditionalRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
             yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture, layout)
@@ -78,17 +78,19 @@ def _cells(architecture: Architecture, layout: Layout, counts: Callable[[Row], b
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
 
-def _placed(row: Row, layer: Layer, count: Tree, architecture: Architecture, layout: Layout) -> _Placed:
+def _placed(row: OperatorRow, layer: Layer, count: Tree, architecture: Architecture, layout: Layout) -> _ConditionalRow:
     width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
     written, held = parse(row.amount), _held(row, layer, layout)
     amount = rename(written, own)
     part = amount if held is written else rename(held, own) if held is not None else None
-    return _Placed(row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width, part, row.pooled, row.end, row.when)
+    return _ConditionalRow(
+        row.operator, layer.label, row.stream, amount, row.per, count, _scope(row, layer), row.phase, width, part, row.pooled, row.end, row.when
+    )
 
 
-def _held(row: Row, layer: Layer, layout: Layout) -> Tree | None:
-    """One device's part of a row; None for an even share of ``tp`` devices, as experts have where nothing else shares them."""
+def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Tree | None:
+    """One device's part of a row; None for an even share of ``tp`` devices, such as that of experts without other sharing."""
     amount = parse(row.amount)
     if row.pooled:
         return build.div(amount, parse(layout.group)) if layout.attention_dp else None
@@ -110,7 +112,7 @@ def _named(amount: Tree, shares: dict[str, Tree]) -> Iterator[str]:
 
 
 def _degree(tree: Tree, split: frozenset[str]) -> int | None:
-    """By how many split widths every term of an amount is multiplied; None where terms differ."""
+    """The number of split widths in every term of an amount; None if terms differ."""
     match tree:
         case Name(name):
             return int(name in split)
@@ -135,86 +137,86 @@ def width_of(operator: str, architecture: Architecture) -> str:
     return f"{WIDTH}.{operator}" if operator in architecture.widths else WIDTH
 
 
-def _scope(row: Row, layer: Layer) -> Scope:
+def _scope(row: OperatorRow, layer: Layer) -> DriverScope:
     """The limit of a row's driver: pairs and spans end at a window, tokens and logit rows have no limit."""
     if row.per in EXPERT_DRIVERS:
-        return Pool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
+        return ExpertPool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
     if row.reaching and layer.reach and row.per in ("pairs", "span"):
-        return Reach(layer.reach, layer.symbol(REACH_SYMBOL[layer.reach]))
+        return AttentionReach(layer.reach, layer.symbol(REACH_SYMBOL[layer.reach]))
     return None
 
 
-def _nominal(placed: list[_Placed], quantized: bool, layout: Layout) -> Iterator[_Placed]:
+def _nominal(placed: list[_ConditionalRow], quantized: bool, layout: Layout) -> Iterator[_ConditionalRow]:
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
     but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
-    for cell in placed:
-        if cell.stream == "params" or cell.operator == CORE:
-            yield cell
-        elif _stays(cell):
-            yield replace(cell, operator=LINEAR, layer="")
-    routed = [cell for cell in placed if cell.pooled and cell.stream == "flops"]
-    drawn = [cell for cell in placed if cell.per == "experts_read"]
+    for row in placed:
+        if row.stream == "params" or row.operator == CORE:
+            yield row
+        elif _stays(row):
+            yield replace(row, operator=LINEAR, layer="")
+    routed = [row for row in placed if row.pooled and row.stream == "flops"]
+    drawn = [row for row in placed if row.per == "experts_read"]
     multiplied = build.mul(parse("2 FLOP"), Name("active_params" if drawn else "params"))
     if layout.attention_dp:  # the experts' work is that of the tokens of all groups
-        yield from (replace(cell, operator=LINEAR, layer="") for cell in routed)
+        yield from (replace(row, operator=LINEAR, layer="") for row in routed)
         multiplied = build.sub(multiplied, total(routed))
     if layout.staged and layout.copies:
         yield from _nominal_by_layer(placed, bool(drawn), layout)
         return
     read = build.sub(parse("weight_bytes" if quantized else f"params*{WIDTH}"), parameters(drawn))
     for stream, amount, per in (("flops", multiplied, "tokens"), ("weights", read, "once")):
-        yield _Placed(LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount)
+        yield _ConditionalRow(LINEAR, "", stream, amount, per, ONE, None, own=None if layout.tp else amount)
 
 
-def _nominal_by_layer(placed: list[_Placed], active: bool, layout: Layout) -> Iterator[_Placed]:
-    """The same where layers are split into stages: each multiplies and reads the parameters that stand in it."""
+def _nominal_by_layer(placed: list[_ConditionalRow], active: bool, layout: Layout) -> Iterator[_ConditionalRow]:
+    """The same with pipeline stages: each multiplies and reads its own parameters."""
     if not layout.attention_dp:
-        yield from (replace(cell, operator=LINEAR, layer="") for cell in placed if cell.pooled and cell.stream == "flops")
-    for cell in placed:
-        if cell.stream != "params" or cell.pooled or cell.end == "tied":
+        yield from (replace(row, operator=LINEAR, layer="") for row in placed if row.pooled and row.stream == "flops")
+    for row in placed:
+        if row.stream != "params" or row.pooled or row.end == "tied":
             continue
-        held = replace(cell, operator=LINEAR, layer="", scope=None)
-        width = Name(cell.width)
-        yield replace(held, stream="weights", amount=build.mul(cell.amount, width), own=cell.own and build.mul(cell.own, width), per="once")
-        if not (active and cell.operator in ("embedding", *GATHERED)):
+        held = replace(row, operator=LINEAR, layer="", scope=None)
+        width = Name(row.width)
+        yield replace(held, stream="weights", amount=build.mul(row.amount, width), own=row.own and build.mul(row.own, width), per="once")
+        if not (active and row.operator in ("embedding", *GATHERED)):
             double = parse("2 FLOP")
-            yield replace(held, stream="flops", amount=build.mul(double, cell.amount), own=cell.own and build.mul(double, cell.own), per="tokens")
+            yield replace(held, stream="flops", amount=build.mul(double, row.amount), own=row.own and build.mul(double, row.own), per="tokens")
 
 
-def _stays(cell: Cell) -> bool:
-    """Whether a cell remains where matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
+def _stays(row: PlacedRow) -> bool:
+    """Whether a row remains if matrix products are one operator: activations of tokens (the head is in P: logits change nothing), the
     experts read, state and work of recurrences."""
-    return (cell.stream == "activations" and cell.per == "tokens") or cell.per == "experts_read" or cell.stream == "state" or cell.operator == SCAN
+    return (row.stream == "activations" and row.per == "tokens") or row.per == "experts_read" or row.stream == "state" or row.operator == SCAN
 
 
-def counted_traffic(cell: Cell, assumptions: Assumptions) -> bool:
-    """Whether a cell's FLOPs or bytes count in a step under the switches."""
-    if cell.stream == "params":
+def counted_traffic(row: PlacedRow, assumptions: Assumptions) -> bool:
+    """Whether a row's FLOPs or bytes count in a step under the switches."""
+    if row.stream == "params":
         return False
-    if cell.stream == "flops" and cell.per == "pairs" and assumptions["attention_flops"] == "off":
+    if row.stream == "flops" and row.per == "pairs" and assumptions["attention_flops"] == "off":
         return False
-    switch = STREAM_FILTERS.get(cell.stream)
+    switch = STREAM_FILTERS.get(row.stream)
     return switch is None or assumptions[switch] == "on"
 
 
-def total(summed: Iterable[Cell]) -> Tree:
-    """The sum of cells' amounts, each times its count, with shared factors written once: ``2*n_layers*d_model*(...)``."""
+def total(summed: Iterable[PlacedRow]) -> Tree:
+    """The sum of rows' amounts, each times its count, with shared factors written once: ``2*n_layers*d_model*(...)``."""
     by_count: dict[Tree, list[Tree]] = {}
-    for cell in summed:
-        by_count.setdefault(cell.count, []).append(cell.amount)
+    for row in summed:
+        by_count.setdefault(row.count, []).append(row.amount)
     return build.factored(*(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items()))
 
 
-def parameters(summed: Iterable[Cell]) -> Tree:
-    """Parameters held, those of an expert as often as there are experts."""
-    return total(_of_pool(cell, Name(cell.scope.experts)) if isinstance(cell.scope, Pool) else cell for cell in summed)
+def parameters(summed: Iterable[PlacedRow]) -> Tree:
+    """Resident parameters, those of an expert times the number of experts."""
+    return total(_of_pool(row, Name(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row for row in summed)
 
 
-def idle_parameters(summed: Iterable[Cell]) -> Tree:
-    """Parameters of the experts that one token is not sent to."""
-    idle = [_of_pool(cell, build.sub(Name(cell.scope.experts), Name(cell.scope.taken))) for cell in summed if isinstance(cell.scope, Pool)]
+def idle_parameters(summed: Iterable[PlacedRow]) -> Tree:
+    """Parameters of the experts that a token does not use."""
+    idle = [_of_pool(row, build.sub(Name(row.scope.experts), Name(row.scope.taken))) for row in summed if isinstance(row.scope, ExpertPool)]
     return total(idle)
 
 
-def _of_pool(cell: Cell, how_many: Tree) -> Cell:
-    return replace(cell, amount=build.mul(how_many, cell.amount))
+def _of_pool(row: PlacedRow, how_many: Tree) -> PlacedRow:
+    return replace(row, amount=build.mul(how_many, row.amount))

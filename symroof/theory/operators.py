@@ -1,12 +1,12 @@
-"""Operators of a step: FLOPs, bytes and times of each, and the quantities of a step that are sums over its operators."""
+"""The operators of a step: FLOPs, bytes and times of each, and the sums over operators."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from symroof.formula import build
 from symroof.formula.tree import ONE, ZERO, Tree
-from symroof.theory.mixers import CORE
-from symroof.theory.operator_table import Cell
+from symroof.theory.block_rows import CORE
+from symroof.theory.operator_table import PlacedRow
 from symroof.theory.quantity import work_time
 from symroof.theory.switches import Assumptions
 
@@ -50,7 +50,7 @@ class Operator:
 
 
 def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Tree:
-    """The FLOPs or bytes of some operators, stream by stream; factors that layers share are written once."""
+    """The FLOPs or bytes of some operators, stream by stream, with common factors taken out."""
     by_stream: dict[str, dict[Tree, list[Tree]]] = {}
     for operator in operators:
         for stream, amount in operator.streams:
@@ -78,22 +78,22 @@ PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
 }
 """The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
 
-Amount = Callable[[Cell], Tree]
+Amount = Callable[[PlacedRow], Tree]
 
 
-def operators(counted: Iterable[Cell], whole: Amount, device: Amount, assumptions: Assumptions) -> Iterator[Operator]:
+def operators(counted: Iterable[PlacedRow], whole: Amount, device: Amount, assumptions: Assumptions) -> Iterator[Operator]:
     """The operators of a step from the cells that count in it; ``whole`` gives a cell's FLOPs or bytes in one layer, ``device``
     one device's part of them."""
-    by_operator: dict[tuple[str, str], list[Cell]] = {}
-    for cell in counted:
-        by_operator.setdefault((cell.operator, cell.layer), []).append(cell)
-    for (name, layer), cells in by_operator.items():
-        count = cells[0].count if len({cell.count for cell in cells}) == 1 else ONE
+    by_operator: dict[tuple[str, str], list[PlacedRow]] = {}
+    for row in counted:
+        by_operator.setdefault((row.operator, row.layer), []).append(row)
+    for (name, layer), rows in by_operator.items():
+        count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
 
-        def summed(amount: Amount, belongs: Callable[[str], bool], cells: list[Cell] = cells, count: Tree = count) -> Tree:
-            return build.add(ZERO, *(amount(c) if c.count == count else build.mul(c.count, amount(c)) for c in cells if belongs(c.stream)))
+        def summed(amount: Amount, belongs: Callable[[str], bool], rows: list[PlacedRow] = rows, count: Tree = count) -> Tree:
+            return build.add(ZERO, *(amount(c) if c.count == count else build.mul(c.count, amount(c)) for c in rows if belongs(c.stream)))
 
-        streams = {stream: summed(whole, lambda other, stream=stream: other == stream) for stream in dict.fromkeys(cell.stream for cell in cells)}  # type: ignore[misc]
+        streams = {stream: summed(whole, lambda other, stream=stream: other == stream) for stream in dict.fromkeys(row.stream for row in rows)}  # type: ignore[misc]
         amounts = [summed(amount, belongs) for amount in (whole, device) for belongs in (_computes, _moves)]
         yield Operator(name, layer, count, amounts[0], amounts[1], tuple(streams.items()), amounts[2], amounts[3], assumptions)
 

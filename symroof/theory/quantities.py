@@ -1,4 +1,4 @@
-"""Every quantity that symroof derives, from its entry in ``specs/theories/inference``: blind to architecture, each a formula over names.
+"""Every quantity that symroof derives, from its entry in ``specs/theories/inference``: a formula over names, for any architecture.
 
 Quantities without a formula there are put together from the operator table (:mod:`symroof.theory.theory`). Entries under ``each_step`` say
 what every step has, in names of one step: ``flops`` is ``prefill_flops``, ``decode_flops`` and so on.

@@ -1,4 +1,4 @@
-"""The declaration of a derived quantity."""
+"""The declaration of a derived quantity, and how it is read from a theory file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from symroof.theory.symbols import Symbol, common_fields, exact_text
 from symroof.theory.theory_files import cited, conditions, section
 
 WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
-"""The times of a pass, of a stage and of an operator alike, and which work each is of."""
+"""The times of a pass, a stage or an operator, and the work that each is of."""
 
 
 def work_time(kind: str, work: Tree, assumptions: Assumptions, attention: Tree = ZERO) -> Tree:
@@ -34,7 +34,7 @@ def _of_each_step(name: str, assumptions: Assumptions) -> Tree:
 
 @dataclass(frozen=True)
 class Search:
-    """How a quantity without a formula is worked out: the value of an input at which something holds.
+    """How a quantity without a formula is computed: as the value of an input that satisfies a condition.
 
     Attributes:
         kind: ``fixed``, the least value at which the input equals ``body``; ``most``, the largest whole number at which ``body`` is 1.
@@ -61,7 +61,7 @@ class Search:
 
     @property
     def demands(self) -> tuple[str, ...]:
-        """The names that the value depends on."""
+        """The names that the value depends on, without the unknown."""
         return tuple(name for text in (self.body, self.high) for name in names(parse(text)) if name != self.unknown)
 
 
@@ -70,15 +70,15 @@ class Quantity(Symbol):
     """A derived quantity.
 
     Attributes:
-        definition: a formula, or None where the operator table supplies it.
+        definition: a formula, or None if the operator table supplies it.
         switch: the switch whose value chooses among ``variants``.
         variants: switch value -> formula.
         group: the section it is listed under.
         reference: the source of the formula.
-        absent: inputs that may be missing, each with the value that replaces it then.
-        without: an input, and the formula where it has no value.
-        search: how it is worked out where no formula gives it.
-        exists: conditions under which it has a value, each with the message where it does not hold.
+        absent: inputs that may be missing, each with the value that then replaces it.
+        without: an input, and the formula if it has no value.
+        search: how it is computed if it has no formula.
+        exists: conditions for a value, each with the message if it does not hold.
     """
 
     definition: str | None = None
@@ -93,7 +93,7 @@ class Quantity(Symbol):
 
     @cached_property
     def chooses(self) -> bool:
-        """Whether its formula is a choice among others."""
+        """Whether its formula chooses among others."""
         return (self.definition or "").startswith("of_largest(")
 
     @property
@@ -103,7 +103,7 @@ class Quantity(Symbol):
 
 
 def declared_quantity(name: str, fields: Mapping[str, Any], group: str, reference: str = "") -> Quantity:
-    """A quantity as its entry in a theory file says it, in a group; ``reference`` is the source of one that names none.
+    """A quantity from its entry in a theory file; ``reference`` is the source if the entry names none.
 
     >>> entry = {"unit": "s", "means": "time to read it", "choose": {"kv_traffic": {"on": "a/b", "off": "0"}}, "without": {"b": "a"}}
     >>> made = declared_quantity("read_time", entry, "example")
@@ -127,7 +127,7 @@ def declared_quantity(name: str, fields: Mapping[str, Any], group: str, referenc
 
 
 def _formula(written: Any) -> str | None:
-    """A formula as text; a bare number is one, too."""
+    """A formula as text; a bare number is a formula too."""
     return None if written is None else written if isinstance(written, str) else exact_text(written)
 
 

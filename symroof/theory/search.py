@@ -1,6 +1,6 @@
-"""Values that a quantity takes at another value of an input: a fixed point, or the largest whole number that qualifies.
+"""Numerical solution of quantities without a closed form: a fixed point, or the largest whole number that satisfies a condition.
 
-They have no closed form: the batch that an arrival rate keeps busy depends on step times that depend on the batch.
+Example: the batch that an arrival rate keeps busy depends on step times, which depend on the batch.
 """
 
 import math
@@ -12,22 +12,22 @@ from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
 
 ROUNDS = 200
-"""Steps towards a fixed point."""
+"""The most iterations of a fixed point."""
 DIGITS = Fraction(1, 10**18)
-"""The share of its value to which a fixed point is narrowed down."""
+"""The relative precision of a fixed point."""
 LARGEST_DENOMINATOR = 10**24
-"""That of the points that are looked at: what a body comes to gets longer with them."""
+"""The largest denominator of evaluated points: values of the body get longer with it."""
 
 
 def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
-    """The least ``x`` from 0 to ``high`` with ``x = body(x)``, or ``high`` where ``body`` stays above. ``body`` does not fall.
+    """The least ``x`` from 0 to ``high`` with ``x = body(x)``, or ``high`` if ``body`` stays above. ``body`` must not decrease.
 
-    Exact where ``body`` is made of straight lines of short fractions: a secant of two points of one line meets it exactly.
+    Exact if ``body`` is piecewise linear with short fractions: a secant through two points of a line finds it exactly.
 
     >>> fixed_point(lambda x: max(Fraction(3), 1 + x / 2), Fraction(10)), fixed_point(lambda x: x + 1, Fraction(10))
     (Fraction(3, 1), Fraction(10, 1))
     """
-    low, end, halved = Fraction(0), high, True  # the first look is at a secant
+    low, end, halved = Fraction(0), high, True  # the first step is a secant
     at, gap, before, gap_before = low, body(low), high, body(high) - high
     if gap_before >= 0:
         return high
@@ -35,7 +35,7 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
         if gap == 0:
             return at
         secant = at - gap * (at - before) / (gap - gap_before) if gap != gap_before else low
-        halved = not low < secant < end or not (halved or 2 * abs(gap) < abs(gap_before))  # a bend: secants alone would creep towards it
+        halved = not low < secant < end or not (halved or 2 * abs(gap) < abs(gap_before))  # near a kink secants alone converge slowly
         new: Fraction = ((low + end) / 2 if halved else secant).limit_denominator(LARGEST_DENOMINATOR)
         if abs(new - at) <= DIGITS * new:
             return new
@@ -44,11 +44,11 @@ def fixed_point(body: Callable[[Any], Any], high: Fraction) -> Fraction:
     return at
 
 
-def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
-    """The largest whole number up to ``high`` at which ``meets`` is 1: larger ones end that for good, and where it has no value
-    (a server that does not keep up) a larger number may yet have one. 0 where it is 1 nowhere.
+def largest_whole_number(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
+    """The largest whole number up to ``high`` at which ``meets`` is 1. Once it is not, it is not for larger numbers; where it has no value
+    (an overloaded server) a larger number may still have one. 0 if there is none.
 
-    >>> most(lambda n: int(n * n < 50), Fraction(100)), most(lambda n: 0, Fraction(100)), most(lambda n: 1, Fraction(9, 2))
+    >>> largest_whole_number(lambda n: int(n * n < 50), Fraction(100)), largest_whole_number(lambda n: 0, Fraction(100)), largest_whole_number(lambda n: 1, Fraction(9, 2))
     (Fraction(7, 1), Fraction(0, 1), Fraction(4, 1))
     """
     fails, passes, met = math.floor(high) + 1, 0, 0
@@ -66,12 +66,12 @@ def most(meets: Callable[[Fraction], Any], high: Fraction) -> Fraction:
 
 
 def slope(value: Any) -> Any:
-    """The slope that a value carries, or its slopes; nothing moves one that carries none."""
+    """The derivative of a dual number, or its gradient; 0 for a plain number."""
     return value.slope if isinstance(value, Dual) else Fraction(0)
 
 
 def slope_of_fixed_point(at: Fraction, own: Fraction, by: Any) -> Dual:
-    """A fixed point of a body with its slope, from the slopes of the body in the fixed point itself and in another input, or in several.
+    """A fixed point with its derivative, from those of the body by the fixed point itself and by one or several inputs.
 
     Half of ``x`` and a quarter of ``y`` is 2 at ``x = 2``, ``y = 4``, and ``x = y/2``:
 

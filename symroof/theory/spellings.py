@@ -1,29 +1,28 @@
-"""The ways people spell a name and a formula: aliases, the letters of LaTeX (``H_kv``, ``b_w``, ``eta_c``), LaTeX itself."""
+"""Other spellings of names and formulas: aliases, LaTeX letters (``H_kv``, ``b_w``, ``eta_c``), LaTeX itself."""
 
 import re
 from collections.abc import Collection
 from functools import lru_cache
 from itertools import pairwise
 
-from symroof.formula.latex_signs import sign_name
 from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import FormulaError, parse, tokens
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex, sign_name
 from symroof.formula.rewrite import rename
-from symroof.formula.tree import Slope, Tree, changed_inputs, names
+from symroof.formula.tree import DerivativeName, Tree, changed_inputs, names
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
 
 KINDS = ("local", "global", "full", "window")
-"""Labels of kinds of layer that a subscript may name: ``L_{local}`` is ``n_layers.local``."""
+"""Layer kinds that a subscript may name: ``L_{local}`` is ``n_layers.local``."""
 
 AMBIGUOUS = frozenset("kKMGTB")
-"""After a number people also mean a thousand, a million, a billion: ``4 k`` is no product of 4 and k."""
+"""After a number these may also mean a thousand, a million or a billion: ``4 k`` is not read as a product."""
 
 
 @lru_cache(maxsize=1)
 def letters() -> dict[str, str]:
-    """Letter spelling -> name; a letter never hides a name.
+    """The name that each LaTeX letter stands for; a letter never hides a name.
 
     >>> letters()["H_kv"], letters()["kappa"], letters()["C"], letters()["t_c_prefill"]
     ('n_kv_heads', 'kv_bytes_per_token', 'context', 'prefill_compute_time')
@@ -33,15 +32,15 @@ def letters() -> dict[str, str]:
 
 
 def printed_name(name: str) -> str:
-    """The one name that is printed for a name, an alias or a letter, of one kind of layer too.
+    """The canonical name for a name, an alias or a letter, also of one kind of layer.
 
     >>> printed_name("bs"), printed_name("H_kv.local"), printed_name("L_global")
     ('batch', 'n_kv_heads.local', 'n_layers.global')
     """
     if name in INPUTS or name in QUANTITIES:
         return name
-    if isinstance(name, Slope):
-        return Slope.of(printed_name(name.quantity), printed_name(name.by))
+    if isinstance(name, DerivativeName):
+        return DerivativeName.of(printed_name(name.quantity), printed_name(name.by))
     if printed := ALIASES.get(name) or letters().get(name):
         return printed
     for mark in "._":
@@ -63,21 +62,21 @@ def resolved(tree: Tree) -> Tree:
 
 @lru_cache(maxsize=1)
 def known_names() -> frozenset[str]:
-    """Everything a name may be written as."""
+    """All accepted spellings of names."""
     return frozenset({*INPUTS, *QUANTITIES, *ALIASES, *letters()})
 
 
 def read_formula(source: str, also: Collection[str] = ()) -> Tree:
-    r"""A formula in either grammar, names as written: LaTeX where it holds a command or a brace, or letters side by side.
+    r"""A formula in either grammar, with names as written: LaTeX if it contains a command, a brace, or adjacent letters.
 
-    ``also`` are names defined by the caller, outside the theory.
+    ``also`` are additional names that the caller defines.
 
     >>> from symroof.formula.text import text
     >>> text(read_formula(r"\frac{2 P}{\eta_c F}")), text(read_formula("2 L H_kv d_h")), text(read_formula("2*params/80 GB"))
     ('2*P/(eta_c*F)', '2*L*H_kv*d_h', '2*params/(8e10 byte)')
 
     Raises:
-        FormulaError: in neither; the error is that of the grammar it is written in.
+        FormulaError: not valid in either; the error is that of the grammar it is written in.
     """
     known = known_names() | frozenset(also) if also else known_names()
     if re.search(r"[\\{$]", source):
@@ -91,7 +90,7 @@ def read_formula(source: str, also: Collection[str] = ()) -> Tree:
 
 
 def _letters_side_by_side(source: str, known: frozenset[str], signs: Collection[str]) -> bool:
-    """Whether every name is a letter that spells a name, and none may be the prefix of a unit."""
+    """Whether every name is a letter that stands for a name, and none may be a unit prefix."""
     try:
         by_name, by_letter = tokens(source), latex_tokens(source, known)
     except FormulaError:

@@ -1,7 +1,7 @@
-"""Stages of a pipeline: runs of consecutive layers, each on its own devices, that one group of requests after another passes.
+"""Pipeline stages: runs of consecutive layers, each on separate devices, passed by one group of requests after another.
 
-A step of the whole batch is ``pp`` passes of the slowest stage, each of ``ceil(batch/pp)`` requests; a prefill goes through
-prompt by prompt, so ``prompts + pp - 1`` passes follow each other. A stage with everything that another has hides it.
+A step of the whole batch is ``pp`` passes of the slowest stage, each of ``ceil(batch/pp)`` requests; a prefill proceeds
+prompt by prompt, so it takes ``prompts + pp - 1`` passes. A stage that has all that another has makes that one irrelevant.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
 from symroof.theory.links import link_time, message, sends
-from symroof.theory.operator_table import Cell, total
+from symroof.theory.operator_table import PlacedRow, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.quantity import WORK_TIMES, work_time
 from symroof.theory.steps import STEPS, Step
@@ -29,29 +29,29 @@ NOT_CLOSED = "no closed form in pp, as the layers of this model differ: give pp 
 
 @dataclass(frozen=True)
 class Stage:
-    """A run of layers: how many of each kind, and whether the model begins or ends in it."""
+    """A run of layers: how many of each kind, and whether it is the first or the last."""
 
     label: str
     counts: tuple[tuple[str, Tree], ...]
     first: bool
     last: bool
 
-    def place(self, cell: Cell) -> Cell | None:
-        """A cell as it stands in this stage; None where it does not."""
-        if isinstance(cell.count, Name):
-            return replace(cell, count=dict(self.counts).get(cell.count.name, ZERO))
-        here = self.last if cell.end else self.first
-        return cell if here and not (cell.end == "tied" and self.first) else None
+    def place(self, row: PlacedRow) -> PlacedRow | None:
+        """A row as it stands in this stage; None where it does not."""
+        if isinstance(row.count, Name):
+            return replace(row, count=dict(self.counts).get(row.count.name, ZERO))
+        here = self.last if row.end else self.first
+        return row if here and not (row.end == "tied" and self.first) else None
 
     def covers(self, other: Stage) -> bool:
-        """Whether it has everything that another has."""
+        """Whether it has all that another stage has."""
         pairs = [(count, dict(other.counts)[name]) for name, count in self.counts]
         more = all(isinstance(a, Num) and isinstance(b, Num) and a.value >= b.value for a, b in pairs)
         return more and self.first >= other.first and self.last >= other.last
 
 
 def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
-    """The stages that can be the fullest or the slowest; None where a formula would need ``pp`` as a number.
+    """The stages that can be the most loaded or the slowest; None if a formula would need ``pp`` as a number.
 
     >>> from symroof.formula.text import text
     >>> from symroof.theory.architecture import GENERIC
@@ -78,15 +78,15 @@ def stages(architecture: Architecture, pp: int) -> tuple[Stage, ...] | None:
 
 @dataclass(frozen=True)
 class Pipeline(Devices):
-    """The definitions of one device's part where layers are split into stages."""
+    """The definitions of one device's part with pipeline stages."""
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
         return stages(self.totals.architecture, self.layout.pp) or ()
 
     @property
-    def lacking(self) -> frozenset[str]:
-        """Quantities that have no formula unless ``pp`` is a number."""
+    def without_formula(self) -> frozenset[str]:
+        """Quantities without a formula unless ``pp`` is a number."""
         if self.stages:
             return frozenset()
         parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "busy_time")
@@ -101,11 +101,11 @@ class Pipeline(Devices):
 
     # ------------------------------------------------------------------------------------------------------- memory
 
-    def _in(self, stage: Stage, cells: Iterable[Cell]) -> list[Cell]:
-        """The parts of some cells that one device of a stage has."""
-        if not self.layout.copies:  # dimensions that are not known: every stage is an even part of the model
-            return [replace(self.own(cell), amount=build.div(self.own(cell).amount, Name("pp"))) for cell in cells]
-        return [placed for cell in cells if (placed := stage.place(self.own(cell))) is not None]
+    def _in(self, stage: Stage, rows: Iterable[PlacedRow]) -> list[PlacedRow]:
+        """The parts of some rows that one device of a stage has."""
+        if not self.layout.copies:  # unknown dimensions: every stage is an even part of the model
+            return [replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp"))) for row in rows]
+        return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
     def _memory(self) -> Iterator[tuple[str, Tree]]:
         for stage in self.stages:
@@ -124,17 +124,17 @@ class Pipeline(Devices):
         yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
 
     def _request(self, stage: Stage) -> Tree:
-        """The memory one request takes of a device at its longest context."""
+        """The memory of one request on a device at its longest context."""
         one = ("batch", parse("1"))
         return build.add(At(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), At(_of(stage, "state_bytes"), (one,)))
 
     def _weights_of(self, stage: Stage) -> Tree:
         if not self.layout.copies:
             return build.div(Name("weight_bytes"), self.layout.devices())
-        return stored_bytes(self._in(stage, (*self.placed("params"), *(cell for cell in self.totals.again if cell.stream == "params"))))
+        return stored_bytes(self._in(stage, (*self.placed("params"), *(row for row in self.totals.again if row.stream == "params"))))
 
     def _cache_of(self, stage: Stage) -> Tree:
-        return build.add(ZERO, *(resident(total(self._in(stage, cells)), key[2], self.requests("batch")) for key, cells in self.cached.items()))
+        return build.add(ZERO, *(resident(total(self._in(stage, rows)), key[2], self.requests("batch")) for key, rows in self.cached.items()))
 
     def _state_of(self, stage: Stage) -> Tree:
         return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))
@@ -152,7 +152,7 @@ class Pipeline(Devices):
     # --------------------------------------------------------------------------------------------------------- work
 
     def _times(self, step: Step) -> Iterator[tuple[str, Tree]]:
-        """Work, traffic and times of a step: the slowest stage's, as often as passes follow each other."""
+        """Work, traffic and times of a step: those of the slowest stage times the number of passes."""
         passes, through = self._passes(step), self._prompts() if step.name == "prefill" else Name("pp")
         wide = self.totals.assumptions["attention_arithmetic"] == "wide"
         for stage in self.stages:
@@ -184,7 +184,7 @@ class Pipeline(Devices):
         return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
 
     def _prompts(self) -> Tree:
-        """Prompts that follow each other through the stages."""
+        """Prompts that pass through the stages one after another."""
         return self.requests("prefill_batch")
 
     def _work(self, step: Step, stage: Stage, attention: bool = False) -> tuple[Tree, Tree]:
@@ -193,9 +193,9 @@ class Pipeline(Devices):
         for key, phase, alone in self.totals.parts(step):
             if attention and key[:2] != ("flops", "pairs"):
                 continue
-            cells = self.totals.groups(phase)[key]
+            rows = self.totals.groups(phase)[key]
             for apart in (False, True):
-                own = self._in(stage, (cell for cell in cells if self.apart(cell) == apart))
+                own = self._in(stage, (row for row in rows if self.apart(row) == apart))
                 if own:
                     terms[key[0] == "flops"].append(self.driven(step, total(own), key, alone, pooled=apart))
         return build.add(ZERO, *terms[True]), build.add(ZERO, *terms[False])
@@ -221,7 +221,7 @@ class Pipeline(Devices):
         return link_time(self.layout, *self.tokens(step), self.totals.has_experts, layers, expert_layers)
 
     def over_passes(self, step: Step, amount: Tree) -> Tree:
-        """An amount over all layers and passes, as if stages were equally long."""
+        """An amount over all layers and passes, as if all stages were equal."""
         return build.mul(amount, build.div(self._passes(step), Name("pp")))
 
 
@@ -230,5 +230,5 @@ def _of(stage: Stage, name: str) -> str:
 
 
 def _whole(room: list[Tree]) -> Tree:
-    """Requests that the fullest stage has room for."""
+    """Requests that fit in the most loaded stage."""
     return build.call("max", build.call("floor", build.call("min", *room)), ZERO)

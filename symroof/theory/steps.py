@@ -1,6 +1,6 @@
-"""A phase is a list of segments ``(requests, new tokens, past tokens)``; their drivers are stated once for all phases.
+"""A step is a list of segments ``(requests, new tokens, past tokens)``; their drivers are defined once for all steps.
 
-Prefill, decode and every later step (verification, chunked) differ in their segments and nowhere else.
+Prefill, decode and all other steps (verification, chunked) differ only in their segments.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ from symroof.theory.theory_files import section
 class Segment:
     """``requests`` requests that each add ``new`` tokens to ``past`` tokens already cached.
 
-    ``phase`` is the kind of the new tokens: a ``prompt`` that is read, many at a time, or a ``token`` that is written;
-    ``logits`` which of them need logits, where no switch decides it; ``rows`` the rows of logits of a request under
-    ``logits: last``. ``spread`` is true of requests that are anywhere in their responses: each sees the mean of all steps'
-    keys. ``shared`` is true of requests that groups and stages share out evenly, fractions included.
+    ``phase`` is the kind of the new tokens: a ``prompt`` that is prefilled, many at a time, or a ``token`` that is generated;
+    ``logits`` which of them need logits, if no switch decides it; ``rows`` the rows of logits of a request under
+    ``logits: last``. ``spread`` is true for requests at random positions in their responses: each sees the mean of all steps'
+    keys. ``shared`` is true for requests that groups and stages divide evenly, fractions included.
     """
 
     requests: str
@@ -34,22 +34,22 @@ class Segment:
 
 
 @dataclass(frozen=True)
-class Reach:
-    """The limit on the keys a query sees, and its symbol: a sliding ``window``, or the ``chunk`` it stands in."""
+class AttentionReach:
+    """The limit on the keys that a query sees, and its symbol: a sliding ``window``, or its ``chunk``."""
 
     kind: str
     symbol: str
 
 
 @dataclass(frozen=True)
-class Pool:
-    """The experts that tokens draw from: symbols of how many there are and how many a token takes."""
+class ExpertPool:
+    """A pool of experts: the symbols of how many there are and how many a token uses."""
 
     experts: str
     taken: str
 
 
-Scope = Reach | Pool | None
+DriverScope = AttentionReach | ExpertPool | None
 """The properties of a layer kind that a driver depends on."""
 
 
@@ -74,8 +74,8 @@ STEPS = (
         ),
     ),
 )
-"""The passes: over a prompt; of a token for every request; that checks drafted tokens; with a chunk of a prompt along; and under load, of requests
-anywhere in their responses with pieces of prompts beside them."""
+"""The steps: prefill of a prompt; one token for every request; verification of drafted tokens; decode with a chunk of a prompt; and under load, requests
+at random positions in their responses together with chunks of prompts."""
 
 # The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
 # last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees
@@ -84,20 +84,21 @@ SPAN = {None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - f
 FULL_PAIRS = {None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)"}
 CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
 ONE_QUERY = {"window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w"}
-"""Keys that the query at position x sees."""
+"""The keys that the query at position x sees."""
 TRIANGLE = {
     "window": "(min(x, w)*(min(x, w) + 1)/2 + (x - min(x, w))*w)",
     "chunk": "(floor(x/w)*w*(w + 1)/2 + (x - floor(x/w)*w)*(x - floor(x/w)*w + 1)/2)",
 }
 """Keys that the first x queries of a sequence see together."""
-HELD = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
+CACHED_TOKENS = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
 """Tokens a layer keeps of a sequence."""
 STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")
-"""Experts of a layer that the tokens of a decode step read, by counting choice."""
+"""Experts per layer that the tokens of a decode step read, by counting choice."""
 DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves")
-"""What a row of the operator table is multiplied by, for each step: quantities of the step."""
+"""The drivers of rows of the operator table; each is a quantity of every step."""
+
 
 
 def _over(text: str, parts: dict[str, Tree]) -> Tree:
@@ -105,7 +106,7 @@ def _over(text: str, parts: dict[str, Tree]) -> Tree:
 
 
 def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
-    """Pairs under the mask: the keys of all queries to the end less those of the past; a lone query sees its own."""
+    """Pairs under the causal mask: the keys seen by all queries up to the end minus those of past queries."""
     if reach is None:
         return _over(CAUSAL_PAIRS, parts)
     end = build.add(parts["p"], parts["n"])
@@ -114,18 +115,18 @@ def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
     return build.mul(parts["r"], build.sub(*(_over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
 
 
-def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
+def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
     """A driver of a step, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
-    that draw experts, where they are not all of the step.
+    that use experts, if they are not all of the step.
 
     >>> from symroof.formula.text import text
     >>> from symroof.theory.switches import assume
-    >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", Reach("window", "window"), assume()))
+    >>> text(driver(STEPS[1], "pairs", None, assume())), text(driver(STEPS[1], "span", AttentionReach("window", "window"), assume()))
     ('batch*context', 'batch*min(context, window)')
-    >>> text(driver(STEPS[1], "experts_read", Pool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
+    >>> text(driver(STEPS[1], "experts_read", ExpertPool("n_experts", "experts_per_token"), assume(experts="distinct_max")))
     'min(n_experts, experts_per_token*decode_tokens)'
     """
-    if isinstance(scope, Pool):
+    if isinstance(scope, ExpertPool):
         parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "decode_tokens": Name(tokens or f"{step.name}_tokens")}
         return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
     segments = [segment for segment in step.segments if phase in (None, segment.phase)]
@@ -133,18 +134,18 @@ def driver(step: Step, per: str, scope: Scope, assumptions: Assumptions, phase: 
 
 
 def _mean(parts: dict[str, Tree], reach: str) -> Tree:
-    """Keys that requests see in a step where each is anywhere in its response, within a window or a chunk."""
+    """The keys that requests at random positions in their responses see in a step, within a window or a chunk."""
     begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in ("prompt", f"prompt + {STEPS_ON}"))
     return build.mul(parts["r"], build.div(build.sub(end, begin), parse(STEPS_ON)))
 
 
-def _segment(segment: Segment, per: str, reach: Reach | None, assumptions: Assumptions) -> Tree:
+def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Tree:
     parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
     kind = reach.kind if reach else None
     if reach:
         parts["w"] = Name(reach.symbol)
     if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
-        cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over what a cache holds
+        cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
         return _mean(parts, "window" if cached else kind)
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)

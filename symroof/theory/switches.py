@@ -1,4 +1,4 @@
-"""Every counting choice is a named switch with named values; the first value is the default."""
+"""Counting choices: named switches with named values; the first value is the default."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Switch:
 SWITCHES: dict[str, Switch] = {entry.name: Switch(entry.name, entry.fields) for entry in section("switches")}
 
 DETAIL: dict[str, dict[str, str]] = {entry.name: entry.fields for entry in section("detail")}
-"""``detail`` is a name for four switches at once and nothing more."""
+"""``detail`` sets four switches at once."""
 
 
 @dataclass(frozen=True)
 class Assumptions:
-    """The value of every switch, and which of them were chosen; the others are defaults."""
+    """The value of every switch, and which ones were chosen; the others are defaults."""
 
     values: tuple[tuple[str, str], ...]
     chosen: frozenset[str] = frozenset()
@@ -44,7 +44,7 @@ class Assumptions:
         return switch not in self.chosen
 
     def holds(self, conditions: tuple[tuple[str, str], ...]) -> bool:
-        """Whether every listed switch has the listed value."""
+        """Whether all listed switches have the listed values."""
         return all(self[switch] == value for switch, value in conditions)
 
     def replaced(self, **changes: str) -> Assumptions:

@@ -1,4 +1,4 @@
-"""Inputs and what every name has: one spelling in LaTeX, one unit, one meaning, a default if it has one. The entries are in ``specs/theories/inference``."""
+"""Inputs, and what every name has: LaTeX, unit, meaning, and possibly a default. The entries are in ``specs/theories/inference``."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from itertools import groupby
 from typing import Any
 
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Slope, Tree
+from symroof.formula.tree import DerivativeName, Name, Tree
 from symroof.theory.theory_files import section
 from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """An input or a quantity, as people see it.
+    """The declaration of an input or a quantity.
 
     Attributes:
         name: the one name used in files, formulas, JSON and Python.
-        latex: how formulas spell it.
+        latex: its spelling in formulas.
         unit: its base unit; the empty text is a plain number.
         meaning: one line.
-        default: the value of a case that sets none; it is listed as defaulted.
+        default: the value if a case sets none; it is listed as defaulted.
         aliases: other names accepted on input, never printed.
-        counted: whether it counts things, so that thresholds are rounded to whole ones.
-        written_in: the unit people write it in, where that is not the base unit.
+        counted: whether it counts things, so that thresholds are rounded to integers.
+        written_in: the unit it is usually written in, if that is not the base unit.
         from_zero: whether it may be zero; an input whose default is 0 always may.
-        signed: whether it may be negative; every other number is positive or zero.
+        signed: whether it may be negative; all other numbers are positive or zero.
         least, most: formulas of its bounds; without them every positive value is valid.
-        noun: what it counts, in the word that texts for people use where that is not its unit.
-        negligible: a quantity below which texts for people write 0: estimates mean nothing there.
+        noun: the word for what it counts, if that is not its unit.
+        negligible: a value below which texts write 0, since estimates are meaningless there.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Symbol:
 
     @property
     def spoken_unit(self) -> str:
-        """The unit as texts for people name it: replicas are not devices, whatever the dimension says."""
+        """The unit as texts name it: replicas are not devices, although their dimension is."""
         return self.noun or self.unit
 
     @property
@@ -61,12 +61,12 @@ class Symbol:
 
     @property
     def may_vanish(self) -> bool:
-        """Whether it may be zero: as it is declared, or because its default is."""
+        """Whether it may be zero: by its declaration, or because its default is."""
         return self.from_zero or (self.default is not None and parse_quantity(self.default).value == 0)
 
 
 def default_latex(name: str) -> str:
-    r"""How formulas spell a name that declares no LaTeX.
+    r"""The LaTeX of a name that declares none.
 
     >>> default_latex("wasted_prefill"), default_latex("j")
     ('\\mathrm{wasted\\_prefill}', 'j')
@@ -75,7 +75,7 @@ def default_latex(name: str) -> str:
 
 
 def declared_symbol(name: str, fields: Mapping[str, Any]) -> Symbol:
-    """An input as its entry in a theory file says it; a default is a number in the base unit.
+    """An input from its entry in a theory file; the default is a number in the base unit.
 
     >>> declared_symbol("rate", {"unit": "USD/hour", "means": "what it costs", "default": 0}).unit
     'USD/s'
@@ -105,13 +105,13 @@ def common_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bound(formula: Any) -> str | None:
-    """A bound as a formula; a bare number is one, too."""
+    """A bound as a formula; a bare number is a formula too."""
     return None if formula is None else str(formula)
 
 
 @lru_cache(maxsize=256)
 def base_unit(written: str) -> tuple[str, str | None]:
-    """A unit as its base unit, and as it is written where that is another.
+    """The base unit of a unit, and the unit as written if it differs.
 
     >>> base_unit("hour"), base_unit("byte/s")
     (('s', 'hour'), ('byte/s', None))
@@ -121,13 +121,13 @@ def base_unit(written: str) -> tuple[str, str | None]:
 
 
 def exact_text(value: int | Fraction) -> str:
-    """A number as the text of an exact decimal.
+    """A number as an exact decimal.
 
     >>> exact_text(16), exact_text(Fraction(99, 100)), exact_text(Fraction(-1, 8))
     ('16', '0.99', '-0.125')
 
     Raises:
-        ValueError: it has none of 60 digits or fewer.
+        ValueError: it has no decimal of 60 digits or fewer.
     """
     value, digits = Fraction(value), 0
     while (value * 10**digits).denominator != 1:
@@ -154,11 +154,11 @@ SHARES = frozenset(symbol.name for symbol in INPUTS.values() if symbol.most == "
 STEP_INDEX = Symbol("step", "j", "", "number of a decode step", counted=True)
 
 TARGET_SYMBOLS = {"ttft": "ttft_target", "itl": "itl_target", "cost": "cost_target", "price": "price_target", "fleet_price": "fleet_price_target"}
-"""A target by the word people set it with, and the symbol that holds it in formulas."""
+"""The input of each target, by the option that sets it."""
 
 
 class Unnamed(str):
-    """A formula where a name is taken: its text, with the tree. What computes quantities by name computes it like one.
+    """A formula used as a name: its text, with the tree. It can be computed like a named quantity.
 
     >>> from symroof.formula.parse import parse
     >>> Unnamed.of(parse("ttft/itl")), base_name(Unnamed.of(parse("0.5*itl")))
@@ -175,7 +175,7 @@ class Unnamed(str):
 
 
 def named(tree: Tree) -> str:
-    """The name that a formula is, or else the formula where a name is taken.
+    """The name of a formula that is just a name, or else the formula used as a name.
 
     >>> from symroof.formula.parse import parse
     >>> named(parse("itl")), named(parse("2*itl")), isinstance(named(parse("itl")), Unnamed)
@@ -184,24 +184,24 @@ def named(tree: Tree) -> str:
     return tree.name if isinstance(tree, Name) else Unnamed.of(tree)
 
 
-UNNAMED = (Unnamed, Slope)
-"""What may stand where a name is taken without being declared."""
+UNNAMED = (Unnamed, DerivativeName)
+"""Types of names that need no declaration."""
 
 
 def base_name(name: str) -> str:
-    """``n_heads.local`` is a spelling of ``n_heads`` for one kind of layer."""
+    """The name without its kind of layer: ``n_heads`` for ``n_heads.local``."""
     return name if isinstance(name, UNNAMED) else name.partition(".")[0]
 
 
 def canonical(name: str) -> str:
-    """The printed name of an input, whatever alias it was given by."""
+    """The printed name of a name or an alias."""
     return ALIASES.get(name, name)
 
 
-def slope_symbol(name: Slope, quantity: Symbol, by: Symbol) -> Symbol:
-    r"""The declaration of a derivative, from those of the quantity and of the input that moves it.
+def slope_symbol(name: DerivativeName, quantity: Symbol, by: Symbol) -> Symbol:
+    r"""The declaration of a derivative, from those of the quantity and the input.
 
-    >>> slope_symbol(Slope.of("prompt", "batch"), INPUTS["prompt"], INPUTS["batch"]).latex
+    >>> slope_symbol(DerivativeName.of("prompt", "batch"), INPUTS["prompt"], INPUTS["batch"]).latex
     '\\frac{\\partial S}{\\partial B}'
     """
     unit = combine((quantity.dimension, 1), (by.dimension, -1))

@@ -1,4 +1,4 @@
-"""SymPy objects where a formula or a name is taken: read as formulas over printed names, their numbers in base units."""
+"""Reads SymPy objects as formulas or names: over printed names, with numbers in base units."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from symroof.formula.dimension import DimensionError, check_counts, dimension, t
 from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, Name, Num, Slope, Tree, names, walk
+from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, DerivativeName, Name, Num, Tree, names, walk
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, UNNAMED, Unnamed, base_name, canonical
@@ -20,10 +20,10 @@ from symroof.units import Dimension, combine, parse_unit
 def read_expression(expression: Any, beside: str = "", own: Declarations = NONE) -> Tree:
     """The formula of a SymPy expression or relation, its symbols taken by name: ``Symbol("seq_len")`` is ``prompt``.
 
-    ``beside`` is the name of a quantity that it stands for, whose unit it then has; ``own`` are the declarations of a study.
+    ``beside`` is the quantity that it defines or is compared with, whose unit its numbers get; ``own`` are user-defined names.
 
     Raises:
-        InputError: a part that no formula has, which is named; a relation that SymPy has decided.
+        InputError: an unsupported part, which is named; a relation that SymPy has evaluated.
 
     >>> import sympy
     >>> from symroof.formula.text import text
@@ -33,7 +33,7 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
     from symroof.theory.spellings import resolved  # reads LaTeX, which no value needs
 
     if isinstance(expression, bool) or (getattr(expression, "is_Boolean", False) and expression in (True, False)):
-        raise InputError(Problem("expression", f"SymPy has decided it: it is {expression} whatever the symbols are", hint=OF_FORMULAS))
+        raise InputError(Problem("expression", f"SymPy has evaluated it to {expression}, whatever the symbols are", hint=OF_FORMULAS))
     try:
         tree = with_units(resolved(from_sympy(expression)), own)
     except RecursionError:
@@ -44,7 +44,7 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
 
 
 def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tree:
-    """The formula of a SymPy expression that defines a quantity of a unit: FLOPs, which SymPy leaves unsaid, are put in.
+    """The formula of a SymPy expression that defines a quantity with a unit: FLOP units, which SymPy lacks, are added.
 
     Raises:
         InputError: as :func:`read_expression`.
@@ -58,32 +58,32 @@ def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tre
     try:
         return _in(parse_unit(unit).dimension, dimension(tree, _dimensions(own)), tree)
     except (DimensionError, UnknownName, ValueError):
-        return tree  # reported where the definition is checked
+        return tree  # reported when the definition is checked
 
 
 def _dimensions(own: Declarations) -> Callable[[str], Dimension]:
     def of(name: str) -> Dimension:
-        declared = own.symbol(name) if isinstance(name, Slope) else own.own(base_name(name))
+        declared = own.symbol(name) if isinstance(name, DerivativeName) else own.own(base_name(name))
         return declared.dimension if declared else theory().dimension(name)
 
     return of
 
 
-OF_FORMULAS = "only the symbols of symroof.symbols move with each other: SymPy takes the derivative of any other symbol as 0"
+OF_FORMULAS = "only the symbols of symroof.symbols depend on each other: SymPy takes the derivative of any other symbol as 0"
 
 
 def _stands_still(thing: Any) -> bool:
-    """Whether a SymPy expression is a derivative that is zero where it exists: of a rounding, or the second one of a maximum of straight arms."""
+    """Whether a SymPy expression is a derivative that is zero where it exists: of a rounding, or the second one of a piecewise linear maximum."""
     import sympy
 
     return bool(thing.has(sympy.DiracDelta, sympy.Derivative))
 
 
 def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
-    """The name of a SymPy symbol, or an expression where a quantity is named, of known names and one dimension; anything else as it is.
+    """The name of a SymPy symbol, or an expression used as a quantity, with known names and one dimension; anything else unchanged.
 
     Raises:
-        InputError: what :func:`read_expression` refuses, an unknown name, parts of different dimensions.
+        InputError: errors of :func:`read_expression`, an unknown name, parts of different dimensions.
     """
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
         name = name_in(thing)
@@ -93,7 +93,7 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     formula = Unnamed.of(read_expression(thing, own=own))
     if formula.tree == ZERO and not _stands_still(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
-    for name in _spoken(formula.tree):
+    for name in _mentioned_names(formula.tree):
         if own.symbol(base_name(name)) is None:
             raise InputError(Problem("expression", f"unknown name {name!r}", hint=nearest(name, own.known), source=shown(thing, 200)))
     try:
@@ -105,17 +105,17 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     return formula.tree.name if isinstance(formula.tree, Name) else formula
 
 
-def _spoken(tree: Tree) -> list[str]:
-    """The names of a formula, those in its derivatives among them."""
+def _mentioned_names(tree: Tree) -> list[str]:
+    """The names of a formula, including those in its derivatives."""
 
     def of(name: str) -> list[str]:
-        return [*of(name.quantity), name.by] if isinstance(name, Slope) else [name]
+        return [*of(name.quantity), name.by] if isinstance(name, DerivativeName) else [name]
 
     return [inner for name in names(tree) for inner in of(name)]
 
 
 def name_in(thing: Any) -> Any:
-    """The name of a SymPy symbol; anything else as it is.
+    """The name of a SymPy symbol; anything else unchanged.
 
     >>> import sympy
     >>> name_in(sympy.Symbol("batch")), name_in("batch")
@@ -125,9 +125,9 @@ def name_in(thing: Any) -> Any:
 
 
 def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
-    """A formula whose numbers have the units that base units leave unsaid, as far as what stands beside them decides it: SymPy has no units.
+    """The formula with units for its numbers, which SymPy lacks, as far as their context determines them.
 
-    A number beside seconds is in seconds, and one that divides seconds in an exponent too. FLOPs are numbers in what people write (``2*params*prompt``), so a part that lacks them gets them.
+    A number added to seconds is in seconds, and so is one that divides seconds in an exponent. Work is often written without FLOP (``2*params*prompt``): a part that lacks it gets it.
 
     >>> from symroof.formula.parse import parse
     >>> with_units(parse("prefill_flops + 2*params*prompt")) == parse("prefill_flops + 2 FLOP*params*prompt")
@@ -150,7 +150,7 @@ def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
 
 
 def _plain(part: Tree, own: Declarations) -> Tree:
-    """The argument of an exponential, a logarithm or another such function as a plain number, where a number of it may have a unit: ``exp(-itl/0.01)``."""
+    """The argument of an exponential, a logarithm or a similar function as a plain number, if a number in it may have a unit: ``exp(-itl/0.01)``."""
     try:
         unit = dimension(part, _dimensions(own))
     except (DimensionError, UnknownName):
@@ -160,7 +160,7 @@ def _plain(part: Tree, own: Declarations) -> Tree:
 
 
 def _alike(parts: tuple[Tree, ...], own: Declarations) -> tuple[Tree, ...]:
-    """Parts of one dimension; those that differ by more than an unsaid unit stay as they are."""
+    """Parts converted to one dimension; those that differ by more than a missing unit stay unchanged."""
     try:
         units = [dimension(part, _dimensions(own)) for part in parts]
     except (DimensionError, UnknownName):
@@ -185,7 +185,7 @@ __all__ = ["is_sympy", "name_in", "quantity_in", "read_definition", "read_expres
 
 
 def known(name: Any, own: Declarations = NONE) -> str:
-    """The printed name of a quantity or input, of a SymPy expression its formula; ``own`` are the declarations of a study.
+    """The printed name of a quantity or input, or the formula of a SymPy expression; ``own`` are user-defined names.
 
     Raises:
         InputError: unknown, with the nearest name.

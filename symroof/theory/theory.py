@@ -1,6 +1,6 @@
-"""The theory of one architecture under one set of assumptions: every quantity's definition, checked and ready.
+"""The theory of one architecture under one set of assumptions: the checked definition of every quantity.
 
-Nothing here knows a number of any model or device. :func:`theory` is cached, so a report, a solver and a sweep share one.
+No numbers of models or devices occur here. :func:`theory` is cached, so a report, a solver and a sweep share one.
 """
 
 from collections import Counter
@@ -16,12 +16,12 @@ from symroof.formula.evaluate import NotGiven
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, Name, Slope, Tree, changed_inputs, names
+from symroof.formula.tree import ZERO, DerivativeName, Name, Tree, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.block_rows import CORE
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.devices import WHOLE, Devices, whole_of
+from symroof.theory.devices import WHOLE, Devices, total_of
 from symroof.theory.layout import SINGLE, Layout
-from symroof.theory.mixers import CORE
 from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
@@ -34,11 +34,11 @@ from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
 TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "busy_time", "overhead"))
-"""The parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
+"""Parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
 
 
 VANISHING = ("state_bytes", "expert_layers")
-"""Quantities that formulas leave out where an architecture has none of them."""
+"""Quantities that formulas leave out if an architecture has none of them."""
 
 
 class UnknownName(LookupError):
@@ -54,14 +54,14 @@ class Theory:
     layout: Layout = SINGLE
     definitions: dict[str, Tree] = field(default_factory=dict)
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
-    lacking: frozenset[str] = frozenset()
+    without_formula: frozenset[str] = frozenset()
     own: Declarations = NONE
 
     def __reduce__(self) -> tuple[Any, ...]:
         return theory, (self.architecture, self.assumptions, self.layout, self.own)
 
     def symbol(self, name: str) -> Symbol:
-        """Name, LaTeX, unit and meaning of an input or quantity; a dotted name is spelled with its kind of layer.
+        """The declaration of an input or quantity; the LaTeX of a dotted name includes its kind of layer.
 
         Raises:
             UnknownName: it is not declared.
@@ -69,7 +69,7 @@ class Theory:
         if name not in self._symbols:
             if isinstance(name, Unnamed):
                 return self._unnamed(name)
-            if isinstance(name, Slope):
+            if isinstance(name, DerivativeName):
                 return slope_symbol(name, self.symbol(name.quantity), self.symbol(name.by))
             base, _, kind = name.partition(".")
             symbol = self.own.symbol(base)
@@ -83,25 +83,25 @@ class Theory:
         return Symbol(formula, latex(formula.tree, self.latex), describe(unit) if unit else "", "an expression")
 
     def knows(self, name: str) -> bool:
-        """Whether a name is an input or a quantity here; a dotted one has to be of a layer kind or an operator there is."""
+        """Whether a name is an input or a quantity here; a dotted one must have an existing layer kind or operator."""
         if isinstance(name, Unnamed):
             return all(map(self.knows, names(name.tree)))
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             return self.knows(name.quantity) and self.knows(name.by)
         if "." not in name:
             return self.own.symbol(name) is not None
-        return name in self.spoken or self.definition(name) is not None
+        return name in self.mentioned_names or self.definition(name) is not None
 
     @cached_property
-    def spoken(self) -> frozenset[str]:
+    def mentioned_names(self) -> frozenset[str]:
         """Every name that occurs in a definition, dotted ones included."""
         return frozenset(self.definitions).union(*(names(tree) for tree in self.definitions.values()))
 
     @cached_property
     def kinds(self) -> dict[str, list[str]]:
-        """The names by kind of layer that stand for one input where the kinds differ in it: ``n_layers.local`` and ``n_layers.global`` for ``n_layers``."""
+        """The names by kind of layer of inputs in which the kinds differ: ``n_layers.local`` and ``n_layers.global`` for ``n_layers``."""
         found: dict[str, list[str]] = {}
-        for name in sorted(self.spoken):
+        for name in sorted(self.mentioned_names):
             if base_name(name) != name and base_name(name) in INPUTS:
                 found.setdefault(base_name(name), []).append(name)
         return found
@@ -111,7 +111,7 @@ class Theory:
         return {}
 
     def latex(self, name: str) -> str:
-        """How formulas spell a name; the index of a sum, which need not be declared, as it is written."""
+        """The LaTeX of a name; an undeclared name, such as the index of a sum, gets a default."""
         try:
             return self.symbol(name).latex
         except UnknownName:
@@ -121,20 +121,20 @@ class Theory:
         return PLAIN if name == STEP_INDEX.name else self.symbol(name).dimension
 
     def is_share(self, name: str) -> bool:
-        """Whether a name is a plain ratio: a number without unit that counts nothing."""
-        return name != STEP_INDEX.name and not isinstance(name, Slope) and not self.symbol(name).unit and not self.symbol(name).counted
+        """Whether a name is a plain ratio: a number without unit that is not a count."""
+        return name != STEP_INDEX.name and not isinstance(name, DerivativeName) and not self.symbol(name).unit and not self.symbol(name).counted
 
     def definition(self, name: str) -> Tree | None:
-        """The formula of a quantity, or of the part of it that one operator makes, or None where the name is an input."""
+        """The formula of a quantity, or of one operator's part of it; None if the name is an input."""
         if isinstance(name, Unnamed):
             return name.tree
-        if isinstance(name, Slope):
+        if isinstance(name, DerivativeName):
             return self._slope(name)
         definition = self.definitions.get(name)
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
 
-    def _slope(self, name: Slope) -> Tree | None:
-        """The derivative of a definition; None where the quantity has none, or is no number."""
+    def _slope(self, name: DerivativeName) -> Tree | None:
+        """The derivative of a definition; None if the quantity has none, or is not a number."""
         definition = self.definition(name.quantity)
         with suppress(NotGiven):
             return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
@@ -151,17 +151,17 @@ class Theory:
         return tuple(dict.fromkeys((*((LINEAR,) if operators else ()), *labels)))
 
     def label(self, step: str, operator: Operator) -> str:
-        """The label that identifies an operator of a step: its name, and its kind of layer where several kinds have it."""
+        """The label of an operator of a step: its name, with the kind of layer if several kinds have it."""
         return f"{operator.name}.{operator.layer}" if self._kinds_of[step, operator.name] > 1 else operator.name
 
     @cached_property
     def _kinds_of(self) -> Counter[tuple[str, str]]:
-        """How many kinds of layer have an operator of a name, by step."""
+        """How many kinds of layer have an operator, by step and name."""
         return Counter((step, operator.name) for step, operators in self.operators.items() for operator in operators)
 
     @cached_property
     def _labelled(self) -> dict[tuple[str, str], list[Operator]]:
-        """The operators of a step by each label they can be asked for by; ``linear`` is everything but attention."""
+        """The operators of a step by each label that selects them; ``linear`` is all but attention."""
         labelled: dict[tuple[str, str], list[Operator]] = {}
         for step, operators in self.operators.items():
             for operator in operators:
@@ -170,25 +170,25 @@ class Theory:
         return labelled
 
     def _part(self, base: str, label: str) -> Tree | None:
-        """The share of some operators in a total: ``decode_flops.gate_up``."""
+        """The part of some operators in a total: ``decode_flops.gate_up``."""
         step, _, kind = base.partition("_")
         selected = self._labelled.get((step, label))
         return PARTS[kind](selected) if selected and kind in PARTS else None
 
     def not_closed(self, name: str) -> str:
-        """Why a quantity has no formula under these assumptions; empty where it has one, or is an input."""
-        if name in self.lacking:
+        """Why a quantity has no formula under these assumptions; empty if it has one, or is an input."""
+        if name in self.without_formula:
             return NOT_CLOSED
         quantity = self.own.quantity(name)
         switch = quantity.switch if quantity and name not in self.definitions else None
         return f"no closed form under {switch}={self.assumptions[switch]}" if switch else ""
 
     def depends(self, name: str, on: str) -> bool:
-        """Whether a quantity moves with a name, through any number of definitions."""
+        """Whether a quantity depends on a name, directly or indirectly."""
         return on in self.ancestry(name)
 
     def ancestry(self, name: str) -> frozenset[str]:
-        """A name and every name its definition leads to."""
+        """A name and all names that its definition depends on."""
         if name not in self._ancestry:
             self._ancestry[name] = self._collect(name)
         return self._ancestry[name]
@@ -198,7 +198,7 @@ class Theory:
         return {}
 
     def _collect(self, name: str) -> frozenset[str]:
-        if isinstance(name, Slope):  # and not what its definition leads to: that is asked for where it is made
+        if isinstance(name, DerivativeName):  # its definition is only made when needed
             return frozenset({name, name.by, *self.ancestry(name.quantity)})
         ancestors = {name}
         quantity = self.own.quantity(name)
@@ -213,20 +213,20 @@ class Theory:
         return frozenset(ancestors)
 
     def leads_to(self, tree: Tree) -> frozenset[str]:
-        """Every name that a formula leads to."""
+        """All names that a formula depends on."""
         return frozenset(changed_inputs(tree)).union(*map(self.ancestry, names(tree)))
 
     def timed(self, name: str) -> bool:
-        """Whether a quantity is a latency, rate or cost of serving: it means nothing where the case does not fit."""
+        """Whether a quantity is a latency, rate or cost of serving, which is meaningless if the case does not fit."""
         declared = self.own.quantity(base_name(name))
         serves = declared is not None and declared.group != "device" and any(unit == "s" for unit, _ in declared.dimension)
-        if name in self.own:  # a time of a theory of one's own is one of serving where it speaks of the engine's
+        if name in self.own:  # a user-defined time is one of serving if it uses built-in names
             serves = serves and any(inner not in self.own for inner in self.ancestry(name))
         return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
 
     def expand(self, tree: Tree, given: Mapping[str, Tree] | None = None, stops: Collection[str] = ()) -> Tree:
-        """The formula over inputs: definitions are inlined, except where ``given`` has another formula, or the name is a stop. At changed
-        inputs that move it, as a step at its own context, a stop is something else than its name and is inlined too."""
+        """The formula over inputs: definitions are inlined, unless ``given`` has another formula or the name is a stop. At changed
+        inputs that it depends on, such as a step at its own context, a stop differs from its name and is inlined too."""
 
         def formula(name: str, changed: frozenset[str]) -> Tree | None:
             if name in stops and changed.isdisjoint(self.ancestry(name)):
@@ -237,13 +237,13 @@ class Theory:
 
     @cached_property
     def split(self) -> frozenset[str]:
-        """Totals that a case may set though parts of them have definitions: of kinds of layer, of devices. The parts then follow the total."""
-        wholes = (base_name(name) if "." in name else whole_of(name) for name in self.definitions)
+        """Totals whose parts (of kinds of layer, of devices) have definitions; if a case sets the total, the parts follow it."""
+        wholes = (base_name(name) if "." in name else total_of(name) for name in self.definitions)
         return frozenset(filter(None, wholes))
 
 
 def _of_kind(symbol: Symbol, kind: str) -> Symbol:
-    """A symbol of one kind of layer: ``H_{kv}`` of the local layers is ``H_{kv, local}``."""
+    """The symbol of one kind of layer: ``H_{kv}`` of the local layers is ``H_{kv, local}``."""
     escaped = kind.replace("_", r"\_")
     spelled, written = symbol.latex, rf"\mathrm{{{escaped}}}"
     indexed = spelled.endswith("}") and "_{" in spelled
@@ -253,14 +253,14 @@ def _of_kind(symbol: Symbol, kind: str) -> Symbol:
 
 @lru_cache(maxsize=256)
 def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None = None, layout: Layout = SINGLE, own: Declarations = NONE) -> Theory:
-    """The theory, built and checked once; who chose a switch makes no difference to it. ``own`` declarations join the engine's.
+    """The theory, built and checked once; defaulted and chosen switches are equivalent. ``own`` are user-defined names.
 
     >>> from symroof.formula.text import text
     >>> text(theory().definition("kv_bytes_per_token"))
     '2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element'
 
     Raises:
-        DimensionError: a declaration whose formula does not have the declared unit.
+        DimensionError: a formula does not have its declared unit.
     """
     built = _theory(architecture, Assumptions((assumptions or assume()).values), layout)
     if not own:
@@ -276,7 +276,7 @@ def theory(architecture: Architecture = GENERIC, assumptions: Assumptions | None
 def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> Theory:
     table = totals(architecture, chosen, layout)
     on = Pipeline(table, layout) if layout.staged else Devices(table, layout)
-    built = Theory(architecture, chosen, layout, lacking=on.lacking)
+    built = Theory(architecture, chosen, layout, without_formula=on.without_formula)
     built.definitions.update(table.definitions())
     built.definitions.update(on.definitions())
     built.operators.update((step.name, on.operators(step)) for step in STEPS)
@@ -286,7 +286,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     if not layout.staged:  # one pass is the whole step
         absent |= {f"{step.name}_busy_time": build.add(Name(f"{step.name}_roofline_time"), Name(f"{step.name}_link_time")) for step in STEPS}
     for quantity in QUANTITIES.values():
-        declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.lacking else None
+        declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.without_formula else None
         if declared is not None:
             built.definitions[quantity.name] = substitute(declared, {name: tree for name, tree in absent.items() if name != quantity.name})
     for name, tree in built.definitions.items():
@@ -297,11 +297,11 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
 
 
 _CHECKED: set[tuple[str, Tree]] = set()
-"""Definitions whose dimensions are known to be as declared."""
+"""Definitions whose dimensions have been checked."""
 
 
 def _declared(quantity: Quantity, built: Theory) -> Tree | None:
-    """The formula a declaration gives under the assumptions; the per-operator roofline comes from the table."""
+    """The formula of a declaration under the assumptions; the per-operator roofline comes from the table."""
     if quantity.switch:
         written = dict(quantity.variants).get(built.assumptions[quantity.switch])
         if written is None:  # no closed form under this assumption
@@ -311,6 +311,6 @@ def _declared(quantity: Quantity, built: Theory) -> Tree | None:
 
 
 def _per_operator(step: str, built: Theory) -> Tree:
-    """The roofline taken operator by operator: the sum of each one's larger time."""
+    """The per-operator roofline: the sum of each operator's larger time."""
     labels = [built.label(step, operator) for operator in built.operators[step]]
     return build.add(ZERO, *(build.call("max", *(Name(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time"))) for label in labels))

@@ -1,4 +1,4 @@
-"""symroof's own theory as it is written: ``specs/theories/inference.yaml`` and its parts, read like anybody's theory file.
+"""The files of symroof's built-in theory: ``specs/theories/inference.yaml`` and its parts, read like any theory file.
 
 Every entry stands in one file under ``specs/theories/inference``; this module hands the entries out, and the modules that declare
 inputs, quantities, thresholds and switches make objects of them. What such a file says is checked in full by a test, not at every start.
@@ -19,7 +19,7 @@ DEFINITION = "definition"
 """The source of a formula that is the meaning of its names, such as a ratio or a sum: there is nothing to look up."""
 
 
-class Entry(NamedTuple):
+class SectionEntry(NamedTuple):
     """One entry of a section: the part it stands in, its name, and its fields."""
 
     part: str
@@ -35,7 +35,7 @@ def parts() -> tuple[Mapping[str, Any], ...]:
     return tuple(load(folder / INFERENCE / f"{name}.yaml").data for name in index["parts"])
 
 
-def section(name: str) -> Iterator[Entry]:
+def section(name: str) -> Iterator[SectionEntry]:
     """The entries of a section, such as ``inputs`` or ``define``, over all parts.
 
     >>> next(section("switches"))[:2]
@@ -44,7 +44,7 @@ def section(name: str) -> Iterator[Entry]:
     for part in parts():
         entries = part.get(name, {})
         for key, fields in entries.items() if isinstance(entries, Mapping) else ((entry["name"], entry) for entry in entries):
-            yield Entry(part["name"], key, fields)
+            yield SectionEntry(part["name"], key, fields)
 
 
 @lru_cache(maxsize=1)

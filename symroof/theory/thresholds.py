@@ -8,7 +8,7 @@ from typing import Any
 from symroof.theory.theory_files import cited, section
 
 SUBJECTS: dict[str, tuple[str, str]] = {entry.name: (entry.fields["title"], cited(entry.fields["source"])) for entry in section("subjects")}
-"""Group -> heading, and the reference of its thresholds that name none of their own."""
+"""The heading of each group, and the reference of its thresholds that name none."""
 
 GROUPS = {group: heading for group, (heading, _) in SUBJECTS.items()}
 
@@ -23,10 +23,10 @@ class Threshold:
         unknown: the input it is solved for.
         kind: ``reach`` (the least whole value at which the sides have changed over), or ``limit`` (the largest at which
             they have not).
-        means: the meaning of the value, in words that the value completes.
-        below, above: the meaning where the left side stays below, or above, the right one for every value of the unknown.
-        needs: inputs beside the case's own, such as a target.
-        when: inputs a case has to set for a review to report it: no review of a case without chunks reports chunks.
+        means: the meaning of the value.
+        below, above: why there is no crossing if the left side stays below, or above, the right one for all values of the unknown.
+        needs: additional inputs, such as a target.
+        when: inputs that a case must set for a review to report it: without chunks, no thresholds of chunks.
         reference: the source of the question.
     """
 
@@ -43,12 +43,12 @@ class Threshold:
     reference: str = ""
 
     def never(self, verdict: str) -> str:
-        """Why there is no crossing, by the side that stays the larger; empty for any other verdict."""
+        """Why there is no crossing, by the larger side; empty for any other verdict."""
         return {"lhs_below": self.below, "lhs_above": self.above}.get(verdict, "")
 
     @property
     def step(self) -> str:
-        """The one step whose compute and memory times are compared, and can be split by operator; empty for any other equation."""
+        """The step whose compute and memory times are compared, and can be split by operator; empty for any other equation."""
         steps = {name.partition("_")[0] for name in STEP_TIME.findall(self.equation)}
         return steps.pop() if len(steps) == 1 else ""
 
@@ -69,7 +69,7 @@ def of_part(threshold: Threshold, part: str) -> Threshold:
 
 
 def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
-    """A threshold as its entry in a theory file says it; its source is that of its subject unless it names one."""
+    """A threshold from its entry in a theory file; its source is that of its subject unless it names one."""
     group = fields["subject"]
     return Threshold(
         group,
@@ -83,4 +83,4 @@ def declared_threshold(fields: Mapping[str, Any]) -> Threshold:
 THRESHOLDS: dict[str, Threshold] = {entry.name: declared_threshold(entry.fields) for entry in section("thresholds")}
 
 FULL_MEMORY = THRESHOLDS["max_batch_memory"].equation
-"""Where the most loaded device is full."""
+"""The equation at which the most loaded device is full."""

@@ -1,7 +1,7 @@
 """From the operator table to definitions: coefficients, parameters, and each step's drivers, FLOPs and bytes.
 
 A coefficient is the cost of all layers together per unit of a driver (``kv_bytes_per_token``); a step's total is the sum of
-coefficients times drivers. Closed forms are written in coefficients and not in a hundred operations.
+coefficients times drivers. This keeps closed forms short.
 """
 
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ from symroof.theory.operator_table import (
     GATHERED,
     KEPT_WIDTH,
     WIDTH,
-    Cell,
-    cells,
+    PlacedRow,
     counted_traffic,
     idle_parameters,
-    parameter_cells,
     parameters,
+    placed_parameters,
+    placed_rows,
     total,
     width_of,
 )
-from symroof.theory.steps import DRIVERS, HELD, STEPS, Pool, Reach, Scope, Step, driver
+from symroof.theory.steps import CACHED_TOKENS, DRIVERS, STEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
 from symroof.theory.switches import Assumptions, assume
 
 COEFFICIENTS = {
@@ -48,7 +48,7 @@ COEFFICIENTS = {
 """The readable coefficient of each (stream, driver)."""
 
 ALWAYS_READ = "fixed_weight_bytes"
-"""The coefficient of the weights beside the experts, where there are any."""
+"""The coefficient of the weights outside the experts, if there are any."""
 
 NOTHING = (
     "attention_flops_per_pair",
@@ -58,49 +58,49 @@ NOTHING = (
     "state_bytes",
     "expert_layers",
 )
-"""Defined as zero where no row makes them."""
+"""Defined as zero if no row defines them."""
 
-Key = tuple[str, str, Scope]
+Key = tuple[str, str, DriverScope]
 BATCH = Name("batch")
 
 
 @dataclass(frozen=True)
 class Totals:
-    """The definitions that one architecture's table makes under one set of assumptions."""
+    """The definitions from one architecture's table under one set of assumptions."""
 
     architecture: Architecture
     assumptions: Assumptions
-    placed: tuple[Cell, ...] = field(default=())
-    again: tuple[Cell, ...] = field(default=())
-    """Tables that stand at both ends of a pipeline: the second time."""
+    placed: tuple[PlacedRow, ...] = field(default=())
+    again: tuple[PlacedRow, ...] = field(default=())
+    """Tables at both ends of a pipeline: the second copy."""
 
     @cached_property
-    def counted(self) -> tuple[Cell, ...]:
-        """The cells whose FLOPs or bytes count."""
-        return tuple(cell for cell in self.placed if counted_traffic(cell, self.assumptions))
+    def counted(self) -> tuple[PlacedRow, ...]:
+        """The rows whose FLOPs or bytes count."""
+        return tuple(row for row in self.placed if counted_traffic(row, self.assumptions))
 
-    def groups(self, phase: str) -> dict[Key, list[Cell]]:
-        """The cells of segments of one phase, by stream, driver, and window or pool; those of no phase count in all."""
+    def groups(self, phase: str) -> dict[Key, list[PlacedRow]]:
+        """The rows of one phase, by stream, driver, and window or pool; rows without phase are in all."""
         if phase not in self._grouped:
             by_key = self._grouped[phase] = {}
-            for cell in self.placed:
-                if cell.stream != "params" and cell.phase in (None, phase):
-                    by_key.setdefault((cell.stream, cell.per, cell.scope), []).append(cell)
+            for row in self.placed:
+                if row.stream != "params" and row.phase in (None, phase):
+                    by_key.setdefault((row.stream, row.per, row.scope), []).append(row)
         return self._grouped[phase]
 
     @cached_property
-    def _grouped(self) -> dict[str, dict[Key, list[Cell]]]:
+    def _grouped(self) -> dict[str, dict[Key, list[PlacedRow]]]:
         return {}
 
     @cached_property
-    def spoken(self) -> dict[str, dict[Key, str]]:
-        """The coefficient's name for each group of each phase. A prompt's has a name of its own where it differs."""
+    def coefficient_names(self) -> dict[str, dict[Key, str]]:
+        """The coefficient's name for each group of each phase. That of a prompt has a separate name if it differs."""
         tokens, prompt = self.groups("token"), self.groups("prompt")
         names = {key: self._name(key, tokens) for key in tokens}
-        of_prompt = {key: names[key] if tokens.get(key) == cells_ else _dotted(self._name(key, prompt), "prompt") for key, cells_ in prompt.items()}
+        of_prompt = {key: names[key] if tokens.get(key) == rows else _dotted(self._name(key, prompt), "prompt") for key, rows in prompt.items()}
         return {"token": names, "prompt": of_prompt}
 
-    def _name(self, key: Key, groups: dict[Key, list[Cell]]) -> str:
+    def _name(self, key: Key, groups: dict[Key, list[PlacedRow]]) -> str:
         stream, per, _ = key
         several = sum(other[:2] == key[:2] for other in groups) > 1
         name = ALWAYS_READ if key[:2] == ("weights", "once") and self.has_experts else COEFFICIENTS[stream, per]
@@ -108,10 +108,10 @@ class Totals:
 
     @cached_property
     def has_experts(self) -> bool:
-        return any(cell.per == "experts_read" for cell in self.placed)
+        return any(row.per == "experts_read" for row in self.placed)
 
     def definitions(self) -> Iterator[tuple[str, Tree]]:
-        """Everything the table defines, by name."""
+        """All definitions from the table, by name."""
         yield from ((name, ZERO) for name in NOTHING)
         yield from self.counting()
         yield from self._coefficients()
@@ -123,7 +123,7 @@ class Totals:
             yield from self._routed()
 
     def counting(self) -> Iterator[tuple[str, Tree]]:
-        """The definitions that counting parameters takes: parameters and layers."""
+        """The definitions needed to count parameters: parameters and layers."""
         yield from self._layer_totals()
         yield from self._parameters()
 
@@ -133,13 +133,13 @@ class Totals:
             yield "n_layers", build.add(*(Name(layer.symbol("n_layers")) for layer in layers))
 
     def _parameters(self) -> Iterator[tuple[str, Tree]]:
-        held = [cell for cell in self.placed if cell.stream == "params"]
+        held = [row for row in self.placed if row.stream == "params"]
         yield "params", parameters(held)
         tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
-        gathered = [cell for cell in held if cell.operator in tables]
+        gathered = [row for row in held if row.operator in tables]
         yield "active_params", build.add(Name("params"), *(build.neg(part) for part in (idle_parameters(held), total(gathered)) if part != ZERO))
         if self.architecture.kept is not None:
-            narrow = [cell for cell in held if cell.width != KEPT_WIDTH]
+            narrow = [row for row in held if row.width != KEPT_WIDTH]
             yield "quantized_params", parameters(narrow)
             yield "weight_bytes", _stored_bytes(narrow)
             yield "layer_weight_bytes", parse(f"(weight_bytes_read - d_model*vocab_size*{width_of('lm_head', self.architecture)})/n_layers")
@@ -147,27 +147,27 @@ class Totals:
     def _coefficients(self) -> Iterator[tuple[str, Tree]]:
         for phase in ("token", "prompt"):
             groups = self.groups(phase)
-            for key, name in self.spoken[phase].items():
+            for key, name in self.coefficient_names[phase].items():
                 yield name, total(groups[key])
-        tokens = self.spoken["token"]
+        tokens = self.coefficient_names["token"]
         for (stream, per), name in COEFFICIENTS.items():
             parts = [Name(own) for key, own in tokens.items() if key[:2] == (stream, per)]
             if len(parts) > 1:
                 yield name, build.add(*parts)
         if self.has_experts:
-            counts = dict.fromkeys((cell.layer, cell.count) for cell in self.placed if cell.per == "experts_read" and cell.stream == "weights")
+            counts = dict.fromkeys((row.layer, row.count) for row in self.placed if row.per == "experts_read" and row.stream == "weights")
             yield "expert_layers", build.add(*(count for _, count in counts))
             drawn = [self._term(STEPS[1], key, "token") for key in tokens if key[0] == "weights"]
             yield "weight_bytes_read", build.add(*drawn)
 
     # --------------------------------------------------------------------------------------------------------- steps
 
-    def driver_name(self, step: Step, per: str, scope: Scope, phase: str | None = None) -> str:
+    def driver_name(self, step: Step, per: str, scope: DriverScope, phase: str | None = None) -> str:
         """``prefill_pairs``, ``decode_span.local``, ``mixed_tokens.prompt``; the experts read by a decode step are
         ``experts_read``."""
         name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
-        symbol = scope.experts if isinstance(scope, Pool) else scope.symbol if scope else ""
-        label = symbol.partition(".")[2] or (scope.kind if isinstance(scope, Reach) else "")
+        symbol = scope.experts if isinstance(scope, ExpertPool) else scope.symbol if scope else ""
+        label = symbol.partition(".")[2] or (scope.kind if isinstance(scope, AttentionReach) else "")
         for part in (label, phase):
             name = _dotted(name, part) if part else name
         return name
@@ -175,20 +175,20 @@ class Totals:
     def _term(self, step: Step, key: Key, phase: str, alone: str | None = None) -> Tree:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
-        coefficient: Tree = Name(self.spoken[phase][key])
+        coefficient: Tree = Name(self.coefficient_names[phase][key])
         return coefficient if per == "once" else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
 
     def phases(self, step: Step) -> tuple[str, ...]:
         return tuple(dict.fromkeys(segment.phase for segment in step.segments))
 
     def parts(self, step: Step) -> list[tuple[Key, str, str | None]]:
-        """The groups that count in a step: key, phase, and the phase again where a part of the segments drives it."""
-        counting = {(cell.stream, cell.per, cell.scope) for cell in self.counted}
+        """The groups that count in a step: key, phase, and the phase again if only some segments drive it."""
+        counting = {(row.stream, row.per, row.scope) for row in self.counted}
         phases = self.phases(step)
         parts: list[tuple[Key, str, str | None]] = []
         for phase in phases:
-            for key, cells_ in self.groups(phase).items():
-                same = all(self.groups(other).get(key) == cells_ for other in phases)
+            for key, rows in self.groups(phase).items():
+                same = all(self.groups(other).get(key) == rows for other in phases)
                 if key in counting and not (same and phase != phases[0]):
                     parts.append((key, phase, None if same else phase))
         return parts
@@ -203,9 +203,9 @@ class Totals:
         yield f"{step.name}_flops", build.add(ZERO, *terms[True])
         yield f"{step.name}_bytes", build.add(ZERO, *terms[False])
 
-    def drivers(self, step: Step) -> Iterator[tuple[str, Scope, str | None]]:
-        """The drivers of a step: tokens, pairs, spans and their like, within which window or pool, of which phase alone."""
-        used: set[tuple[str, Scope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"}
+    def drivers(self, step: Step) -> Iterator[tuple[str, DriverScope, str | None]]:
+        """The drivers of a step (tokens, pairs, spans ...), each with its window or pool, and its phase if it is of one only."""
+        used: set[tuple[str, DriverScope, str | None]] = {(key[1], key[2], alone) for key, _, alone in self.parts(step) if key[1] != "once"}
         used |= {(key[1], key[2], None) for phase in self.phases(step) for key in self.groups(phase) if key[1] != "once"}
         used |= {("tokens", None, None), ("logit_rows", None, None)}
         for per in DRIVERS:
@@ -214,23 +214,23 @@ class Totals:
     # ------------------------------------------------------------------------------------------------ caches and sums
 
     def _routed(self) -> Iterator[tuple[str, Tree]]:
-        """The part of the routed experts in a coefficient of all tokens."""
+        """The routed experts' part of the coefficients per token."""
         for stream, name in (("flops", "expert_flops_per_token"), ("activations", "expert_activation_bytes_per_token")):
-            yield name, total(cell for cell in self.placed if cell.pooled and cell.stream == stream and cell.per == "tokens")
+            yield name, total(row for row in self.placed if row.pooled and row.stream == stream and row.per == "tokens")
 
     def _resident(self) -> Iterator[tuple[str, Tree]]:
-        """The cache and the states of the whole batch; a window or a chunk bounds the tokens that a layer caches."""
+        """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
         keys = [key for key in self.groups("token") if key[0] == "kv"]
         if keys:
-            yield "kv_cache_bytes", build.add(*(resident(Name(self.spoken["token"][key]), key[2]) for key in keys))
-        if any(cell.stream == "state" for cell in self.placed):
+            yield "kv_cache_bytes", build.add(*(resident(Name(self.coefficient_names["token"][key]), key[2]) for key in keys))
+        if any(row.stream == "state" for row in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
 
     def _attention(self) -> Iterator[tuple[str, Tree]]:
         """Sums over the prefill that are quantities of their own."""
         prefill = STEPS[0]
         keys = self.groups("prompt")
-        flops = {True: [], False: []}  # type: dict[bool, list[Tree]]
+        flops: dict[bool, list[Tree]] = {True: [], False: []}
         for key in keys:
             if key[0] == "flops":
                 flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
@@ -240,23 +240,23 @@ class Totals:
         yield "score_traffic", build.add(ZERO, *scores)
 
 
-def _stored_bytes(narrow: list[Cell]) -> Tree:
-    """The resident bytes of a quantized checkpoint: operators at a width of their own, the other quantized ones, the rest."""
+def _stored_bytes(narrow: list[PlacedRow]) -> Tree:
+    """The resident bytes of a quantized checkpoint: operators with a separate width, other quantized ones, the rest."""
     wide = parse(f"(params - quantized_params)*{KEPT_WIDTH}")
-    own = sorted({cell.width for cell in narrow} - {WIDTH})
+    own = sorted({row.width for row in narrow} - {WIDTH})
     if not own:
         return build.add(parse(f"quantized_params*{WIDTH}"), wide)
     return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
-def resident(coefficient: Tree, scope: Scope, requests: Tree = BATCH) -> Tree:
-    """The bytes that some requests cache at the context, from those of one token; a window or a chunk bounds the tokens cached."""
-    reach = scope if isinstance(scope, Reach) else None
-    held = parse(HELD[reach.kind if reach else None])
+def resident(coefficient: Tree, scope: DriverScope, requests: Tree = BATCH) -> Tree:
+    """The bytes that requests cache at the context, from those of one token; a window or a chunk limits the cached tokens."""
+    reach = scope if isinstance(scope, AttentionReach) else None
+    held = parse(CACHED_TOKENS[reach.kind if reach else None])
     return build.mul(coefficient, requests, _put(held, reach))
 
 
-def _put(tree: Tree, reach: Reach | None) -> Tree:
+def _put(tree: Tree, reach: AttentionReach | None) -> Tree:
     return substitute(tree, {"w": Name(reach.symbol)}) if reach else tree
 
 
@@ -264,18 +264,18 @@ def _dotted(name: str, label: str) -> str:
     return f"{name}_{label}" if "." in name else f"{name}.{label}"
 
 
-def _scope_order(driven: tuple[Scope, str | None]) -> tuple[str, str]:
+def _scope_order(driven: tuple[DriverScope, str | None]) -> tuple[str, str]:
     scope, alone = driven
-    return "" if scope is None else scope.experts if isinstance(scope, Pool) else scope.symbol, alone or ""
+    return "" if scope is None else scope.experts if isinstance(scope, ExpertPool) else scope.symbol, alone or ""
 
 
 def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> Totals:
     """The table of an architecture, ready to be summed."""
-    table = cells(architecture, assumptions, layout)
-    return Totals(architecture, assumptions, tuple(cell for cell in table if cell.end != "tied"), tuple(cell for cell in table if cell.end == "tied"))
+    table = placed_rows(architecture, assumptions, layout)
+    return Totals(architecture, assumptions, tuple(row for row in table if row.end != "tied"), tuple(row for row in table if row.end == "tied"))
 
 
 def counting(architecture: Architecture) -> dict[str, Tree]:
-    """The definitions that counting parameters takes, from the rows of parameters alone: a fraction of the table's work."""
-    held = parameter_cells(architecture)
-    return dict(Totals(architecture, assume(), tuple(cell for cell in held if cell.end != "tied")).counting())
+    """The definitions needed to count parameters, from the rows of parameters only: much faster than the full table."""
+    held = placed_parameters(architecture)
+    return dict(Totals(architecture, assume(), tuple(row for row in held if row.end != "tied")).counting())

@@ -11,7 +11,7 @@ from sympy import Eq, Rational, Symbol, pi
 import symroof as sr
 from symroof import symbols as s
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex
 from symroof.formula.text import text
 
 STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)
@@ -121,7 +121,7 @@ def test_log_and_pi_in_text():
     study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024).define("nats", "log(prompt)/pi")
     assert study.value("nats") == pytest.approx(math.log(1024) / math.pi)
     assert study.sympy("nats") == sympy.log(s.prompt) / pi
-    with pytest.raises(sr.InputError, match="a word that studies and formulas understand otherwise"):
+    with pytest.raises(sr.InputError, match="a reserved word of studies and formulas"):
         study.define("pi", "3")
 
 

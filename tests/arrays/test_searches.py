@@ -9,7 +9,7 @@ import pytest
 from symroof.arrays import searches
 from symroof.arrays.searches import fixed_points, largest_whole
 from symroof.formula.evaluate import NoValue
-from symroof.theory.search import most
+from symroof.theory.search import largest_whole_number
 
 
 def counted(body):
@@ -140,7 +140,7 @@ def test_halvings_at_once_end_where_those_one_by_one_do(monkeypatch, together):
                 raise NoValue("none")
             return value
 
-        return float(most(meets, Fraction(high[row])))
+        return float(largest_whole_number(meets, Fraction(high[row])))
 
     reached = largest_whole(lambda n: np.take_along_axis(draws.T, n.astype(int).reshape(-1, 7), 0).reshape(n.shape), high)
     assert reached.tolist() == [one_by_one(row) for row in range(7)]

@@ -13,6 +13,7 @@ from symroof.calibrate.fit import _drop_undetermined_link_latency, _memory_warni
 from symroof.calibrate.measurements import MeasuredLatency
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms, unit_of
 from symroof.errors import InputError
+from symroof.formula.evaluate import NoValue
 from symroof.specs.measured import ServedRate
 
 NOTHING, SOMETHING = np.zeros(3), np.array([0.0, 0.1, 0.0])

@@ -58,18 +58,6 @@ def test_where_a_claim_turns_at_the_end_of_its_range_the_outcomes_are_listed():
 
 
 @pytest.mark.parametrize(
-    ("method", "domain", "ends", "covers"),
-    [
-        ("closed_form", (1, 10), (1, 10), True), ("closed_form", (1, 10), (2, 9), True), ("closed_form", (1, 10), (2, 11), False), ("closed_form", (3, 10), (2, 9), False), ("closed_form", (1, None), (2, 10**9), True),
-        ("closed_form", (1, 2), (1, 9), False), ("scan", (1, 10), (2, 9), False),
-    ],
-)  # fmt: skip
-def test_a_range_is_covered_where_every_crossing_in_it_is_known(method, domain, ends, covers, monkeypatch):
-    monkeypatch.setattr(whole_range, "formula_trees", lambda solution: SimpleNamespace(crossing=SimpleNamespace(domain=domain)))
-    assert whole_range._covers(SimpleNamespace(method=method), SimpleNamespace(low=ends[0], high=ends[1])) is covers
-
-
-@pytest.mark.parametrize(
     ("value", "verdict"),
     [("30 ms", "conditional"), ("15 ms", "conditional"), ("62.2 ms", "conditional"), ("33.9 ms", "rounded"), ("300 ms", "wrong"), ("5 ms", "wrong")],
 )

@@ -59,7 +59,7 @@ LIGHT = {
     ("list", "hardware"): {"pydantic", "symroof.formula", "symroof.theory"},
     ("list", "models"): {"symroof.specs.study", *FORMULAS},
     ("list", "quantities"): {"yaml", "pydantic"},
-    ("validate", str(CHAT)): {"symroof.formula.evaluate", "symroof.formula.mathml", "symroof.specs.model", "symroof.specs.own_theory", *FORMULAS},
+    ("validate", str(CHAT)): {"symroof.formula.evaluate", "symroof.formula.mathml", "symroof.specs.model", "symroof.specs.user_theory", *FORMULAS},
     ("eval", "--help"): {"yaml", "pydantic", "symroof.formula"},
     ("schema", "study"): {"symroof.theory.theory"},
     ("eval", str(CHAT)): {"symroof.solver", "symroof.claims", "symroof.report.view"},

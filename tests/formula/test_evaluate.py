@@ -10,7 +10,7 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from symroof.formula.dual import Dual, Slopes
+from symroof.formula.dual import Dual, Gradient
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.piecewise import NotPolynomial, Piecewise
@@ -269,7 +269,7 @@ def slope_of(tree, point, name):
 
 def slopes_of(tree, point):
     """In all names at once."""
-    moved = evaluate(tree, Values({name: Dual(value, Slopes({name: Fraction(1)})) for name, value in point.items()}))
+    moved = evaluate(tree, Values({name: Dual(value, Gradient({name: Fraction(1)})) for name, value in point.items()}))
     return {name: moved.slope.get(name, 0) if isinstance(moved, Dual) and moved.slope else 0 for name in point}
 
 

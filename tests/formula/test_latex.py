@@ -9,7 +9,7 @@ from hypothesis import assume, given
 
 from symroof.formula.latex import latex, number_latex
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex
 from symroof.formula.text import text
 from symroof.specs import catalogue
 from symroof.specs.fields import build

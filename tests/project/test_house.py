@@ -142,11 +142,11 @@ def test_an_interval_is_halved_in_few_places():
 
 
 RULES_OF_NODES = {
-    "formula/source.py": "the text of a function, which is run over any kind of number",
+    "formula/codegen.py": "the text of a function, which is run over any kind of number",
     "formula/tree.py": "the parts",
     "formula/rewrite.py": "the node over other parts",
     "formula/text.py": "text",
-    "formula/notation.py": "LaTeX and MathML",
+    "formula/latex.py": "LaTeX and MathML",
     "formula/dimension.py": "dimensions, and whether it counts things",
     "formula/derivative.py": "the formula of its derivative",
     "formula/to_sympy.py": "a SymPy expression",

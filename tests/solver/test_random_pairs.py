@@ -15,7 +15,7 @@ from symroof.analysis.solution_text import solution_json
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.theory.defaults import Missing
+from symroof.theory.declarations import Missing
 from symroof.theory.thresholds import THRESHOLDS
 from tools.random_equations import SPANS, draw_case, draw_equation, movers, shared_out
 

@@ -9,7 +9,7 @@ from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization, matrices
 from symroof.specs.strict_yaml import loads
 from symroof.theory.case import Case
-from symroof.theory.operator_table import cells, parameters
+from symroof.theory.operator_table import parameters, placed_rows
 from symroof.theory.switches import assume
 from symroof.theory.theory import theory
 
@@ -47,9 +47,9 @@ def agrees(spec):
     architecture = spec.architecture(quantized=True)
     case = Case(theory(architecture), {name: given.setting for name, given in model_values(spec).items()})
     table = {}
-    for cell in cells(architecture, assume()):
-        if cell.stream == "params" and cell.width == "weight_bytes_per_param" and cell.operator not in ("embedding", "lm_head"):
-            table.setdefault(cell.operator, []).append(cell)
+    for row in placed_rows(architecture, assume()):
+        if row.stream == "params" and row.width == "weight_bytes_per_param" and row.operator not in ("embedding", "lm_head"):
+            table.setdefault(row.operator, []).append(row)
     return shapes, {name: case.evaluate(parameters(found)) for name, found in table.items()}
 
 

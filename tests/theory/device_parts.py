@@ -295,7 +295,7 @@ class Recurrence:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ExpertPool:
     """This device's share of a layer's routed experts; ``read`` is how many of all experts a pass reads."""
 
     name: str

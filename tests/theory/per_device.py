@@ -45,6 +45,7 @@ from .device_parts import (
     Convolution,
     Core,
     Expansion,
+    ExpertPool,
     Experts,
     FeedForward,
     Grouped,
@@ -53,7 +54,6 @@ from .device_parts import (
     Mamba,
     Mamba2,
     Pass,
-    Pool,
     Product,
     Recurrence,
     State,
@@ -251,7 +251,7 @@ def place_feed_forward(device, ffn, d_model, layout):
         device.parts += [
             Product("router", d_model, ffn.n_experts),
             Vector("router bias", ffn.n_experts if ffn.router_bias else 0),
-            Pool("experts", ffn, d_model, Fraction(1, layout.tp * layout.attention_dp)),
+            ExpertPool("experts", ffn, d_model, Fraction(1, layout.tp * layout.attention_dp)),
         ]
         if ffn.d_shared:
             _dense(device, "shared ", d_model, ffn.d_shared, ffn.gated, False, layout.tp)

@@ -12,7 +12,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, names
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.defaults import Missing, NotClosed, default_of, neutral_default
+from symroof.theory.declarations import Missing, NoClosedForm, default_of, neutral_default
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory import UnknownName
@@ -37,7 +37,7 @@ def test_where_a_value_comes_from():
     assert missing.value.name == "prompt"
     with pytest.raises(UnknownName):
         case.value("nothing")
-    with pytest.raises(NotClosed, match="no closed form under queue=md1"):
+    with pytest.raises(NoClosedForm, match="no closed form under queue=md1"):
         made(switches={"queue": "md1"}, utilization="1/2").value("queue_wait_quantile")
 
 

@@ -16,7 +16,7 @@ from symroof.formula.tree import Name, Num, walk
 from symroof.specs import catalogue
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layer_blocks import layer_rows, outer_rows
+from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import DEGREES
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.steps import STEPS

@@ -3,7 +3,7 @@
 import pytest
 
 from symroof.theory.architecture import Layer
-from symroof.theory.mixers import MIXERS
+from symroof.theory.block_rows import MIXERS
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS
 from symroof.theory.thresholds import THRESHOLDS

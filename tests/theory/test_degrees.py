@@ -10,7 +10,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, layout, may_lay_out, shapes
+from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, affects_layout, layout, shapes
 from symroof.theory.operator_table import _degree
 from symroof.theory.theory import theory
 
@@ -197,7 +197,7 @@ def test_what_a_layout_looks_at():
     ]
     known = ["params", "weight_bytes", "d_model", "n_layers", "network_bandwidth"]
     assert all(map(shapes, shaping)) and not any(map(shapes, [*known, "batch", "itl"]))
-    assert all(map(may_lay_out, [*shaping, *known])) and not any(map(may_lay_out, ["batch", "prompt", "d_ff", "link_bandwidth"]))
+    assert all(map(affects_layout, [*shaping, *known])) and not any(map(affects_layout, ["batch", "prompt", "d_ff", "link_bandwidth"]))
 
 
 @pytest.mark.parametrize(

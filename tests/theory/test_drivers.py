@@ -7,12 +7,12 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
-from symroof.theory.steps import HELD, STEPS, Pool, Reach, driver
+from symroof.theory.steps import CACHED_TOKENS, STEPS, AttentionReach, ExpertPool, driver
 from symroof.theory.switches import assume
 from symroof.theory.totals import resident
 
 BY_NAME = {step.name: step for step in STEPS}
-REACHES = {None: None, "window": Reach("window", "window"), "chunk": Reach("chunk", "chunk_size")}
+REACHES = {None: None, "window": AttentionReach("window", "window"), "chunk": AttentionReach("chunk", "chunk_size")}
 POINTS = [
     {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "chunk": 6, "chunk_past": 2, "concurrent_chunks": 3, "prefill_chunk": 7, "chunk_start": 1,
      "chunk_logit_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5},
@@ -139,7 +139,7 @@ def test_experts_that_tokens_draw(tokens):
     v = Numbers({"n_experts.a": 6, "taken": 2, "decode_tokens": tokens, "elsewhere": 3})
 
     def read(how, names=""):
-        return evaluate(driver(BY_NAME["decode"], "experts_read", Pool("n_experts.a", "taken"), assume(experts=how), tokens=names), v)
+        return evaluate(driver(BY_NAME["decode"], "experts_read", ExpertPool("n_experts.a", "taken"), assume(experts=how), tokens=names), v)
 
     assert [read(how) for how in ("expected", "all", "distinct_max")] == [6 - 6 * Fraction(2, 3) ** tokens, 6, min(6, 2 * tokens)]
     assert read("expected", "elsewhere") == 6 - 6 * Fraction(8, 27)
@@ -150,4 +150,4 @@ def test_tokens_a_layer_keeps(reach, limit):
     for context in range(1, 12):
         v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2})
         assert evaluate(resident(Name("kappa"), REACHES[reach], Name("requests")), v) == 3 * 2 * min(context, limit)
-    assert HELD.keys() == REACHES.keys()
+    assert CACHED_TOKENS.keys() == REACHES.keys()

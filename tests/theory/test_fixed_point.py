@@ -10,7 +10,7 @@ from symroof.formula.dual import Dual
 from symroof.formula.evaluate import NotGiven, NoValue
 from symroof.theory import case as case_module
 from symroof.theory.quantity import Search
-from symroof.theory.search import DIGITS, fixed_point, most, slope, slope_of_fixed_point
+from symroof.theory.search import DIGITS, fixed_point, largest_whole_number, slope, slope_of_fixed_point
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_the_largest_that_qualifies_is_that_of_counting(high):
                 return int(n <= last)
 
             expected = max((n for n in range(max(first, 1), int(high) + 1) if n <= last), default=0)
-            assert most(meets, high) == expected, (first, last)
+            assert largest_whole_number(meets, high) == expected, (first, last)
 
 
 def test_an_input_that_is_missing_is_missing():
@@ -108,7 +108,7 @@ def test_an_input_that_is_missing_is_missing():
         raise NotGiven("batch")
 
     with pytest.raises(NotGiven):
-        most(meets, Fraction(4))
+        largest_whole_number(meets, Fraction(4))
 
 
 def test_the_slope_of_a_fixed_point():

@@ -105,9 +105,10 @@ def test_layers_that_differ_have_no_formula_in_the_number_of_stages():
         "prefill_link_time",
     }
     assert (
-        lacking <= case.theory.lacking and case.theory.not_closed("concurrency") == "no closed form in pp, as the layers of this model differ: give pp a number"
+        lacking <= case.theory.without_formula
+        and case.theory.not_closed("concurrency") == "no closed form in pp, as the layers of this model differ: give pp a number"
     )
-    assert not made(free=("pp",)).theory.lacking and not made(TWO_KINDS, pp=2).theory.lacking
+    assert not made(free=("pp",)).theory.without_formula and not made(TWO_KINDS, pp=2).theory.without_formula
 
 
 EXPERT = "3*n_layers*n_experts*d_model*d_expert*weight_bytes_per_param"

@@ -8,9 +8,8 @@ import pytest
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.feed_forwards import FEED_FORWARDS
-from symroof.theory.layer_blocks import layer_rows, outer_rows
-from symroof.theory.mixers import MIXERS
+from symroof.theory.block_rows import FEED_FORWARDS, MIXERS
+from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.rows import gemm
 
 from .made_up import Made

@@ -33,7 +33,7 @@ CONTRACT = {
 
 def random_case(built, seed):
     draw = random.Random(seed)
-    free = {name for name in {*built.spoken, *INPUTS} if built.definition(name) is None and base_name(name) in INPUTS}
+    free = {name for name in {*built.mentioned_names, *INPUTS} if built.definition(name) is None and base_name(name) in INPUTS}
     values = {name: Num(Fraction(draw.randint(1, 60))) for name in sorted(free)}
     return Case(built, values | {"prompt": Num(Fraction(draw.randint(70, 90))), "tp": Num(Fraction(draw.randint(2, 5)))})
 

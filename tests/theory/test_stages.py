@@ -9,7 +9,7 @@ from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Name, Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.layout import SYMBOLIC
-from symroof.theory.operator_table import Cell
+from symroof.theory.operator_table import PlacedRow
 from symroof.theory.stages import Stage, stages
 
 KINDS = Layer(label="a", own=frozenset({"n_layers"})), Layer(label="b", own=frozenset({"n_layers"}))
@@ -72,7 +72,7 @@ def test_layers_that_differ_need_their_order_and_a_number_of_stages():
 
 
 def cell(count, end=""):
-    return Cell("op", "", "params", parse("d_model"), "once", count, None, end=end)
+    return PlacedRow("op", "", "params", parse("d_model"), "once", count, None, end=end)
 
 
 @pytest.mark.parametrize(("first", "last", "held"), [(True, False, {""}), (False, True, {"last", "tied"}), (True, True, {"", "last"}), (False, False, set())])

@@ -6,6 +6,7 @@ from math import ceil
 import pytest
 
 from symroof.api import Study
+from symroof.cases.request import request_of, target_request
 from symroof.vllm.advice import review
 from symroof.vllm.command_line import read_line
 from symroof.vllm.served_case import served_case
@@ -21,7 +22,7 @@ WORK = {"hardware": "h100-sxm", "prompt": 4096, "output": 512, "efficiency": "pe
 
 
 def reviewed(line=LINE, targets=None, **chosen):
-    return review(served_case(read_line(line), aimed(targets or {}).over(selection(origin="test", **(WORK | chosen)))))
+    return review(served_case(read_line(line), target_request(targets or {}).over(request_of(origin="test", **(WORK | chosen)))))
 
 
 def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):

@@ -13,7 +13,7 @@ from typing import Any
 
 from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
-from symroof.specs.declared_names import OWN_NAME
+from symroof.specs.definitions import OWN_NAME
 from symroof.specs.input_values import name_hint
 from symroof.specs.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name

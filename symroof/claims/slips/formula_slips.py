@@ -22,8 +22,7 @@ from symroof.claims.slips.predictions import can_happen, formula_of
 from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange, MisreadResult, Variant
 from symroof.formula import build
 from symroof.formula.canonical_form import NormalForms
-from symroof.formula.compare import same
-from symroof.formula.comparison import Comparison
+from symroof.formula.compare import Comparison, same
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, Name, Num, Tree, names

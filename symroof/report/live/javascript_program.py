@@ -8,9 +8,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from symroof.formula.codegen import javascript
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.source import javascript
 from symroof.formula.tree import At, Name, Total, Tree, names, walk
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence

@@ -15,7 +15,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.theory.case import Case
-from symroof.theory.defaults import default_of
+from symroof.theory.declarations import default_of
 
 DEVICES = ("h100-sxm", "h200", "b200", "mi300x", "a100-80gb-sxm", "l40s")
 """Offered in addition to the devices of the study: the most rented ones."""

@@ -40,15 +40,15 @@ OF_THE_THEORY = {
     ],
     "A block": [
         Insert(
-            f"{THEORY}/feed_forwards.py",
-            "def deep(layer: Layer) -> Iterator[Row]:\n"
+            f"{THEORY}/block_rows.py",
+            "def deep(layer: Layer) -> Iterator[OperatorRow]:\n"
             '    """Three plain matrices: one widens, one keeps the width, one narrows."""\n'
             '    yield from gemm("up", "d_model", "d_ff")\n'
             '    yield from gemm("up", "d_ff", "d_ff")\n'
             '    yield from gemm("down", "d_ff", "d_model")\n\n\n',
             "FEED_FORWARDS = {",
         ),
-        Insert(f"{THEORY}/feed_forwards.py", '"deep": deep, ', '"none": nothing}'),
+        Insert(f"{THEORY}/block_rows.py", '"deep": deep, ', '"none": nothing}'),
         Insert("symroof/specs/layers.py", '"deep", ', '"none"] = "gated"\n    d_ff'),
         Insert("symroof/specs/layers.py", '"deep": 3, ', '"plain": PLAIN_MATRICES}'),
     ],

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from symroof.specs.checkpoints.family_table import FAMILIES, SAME_AS, WRAPPERS, family_of, known_types
-from symroof.theory.mixers import CORE, SCAN
-from symroof.theory.operator_table import cells, total
+from symroof.theory.block_rows import CORE, SCAN
+from symroof.theory.operator_table import placed_rows, total
 from symroof.theory.switches import assume
 
 from . import DATA, FULL, case, read
@@ -88,9 +88,9 @@ def linear_flops(model, tokens, rows):
     made = spec(model)
     found = case(made)
     drivers = {"tokens": tokens, "logit_rows": rows}
-    counted = [cell for cell in cells(made.architecture(), assume(**FULL)) if cell.stream == "flops" and cell.operator not in NOT_COMPARED]
-    assert {cell.per for cell in counted} <= set(drivers)
-    return sum(drivers[cell.per] * found.evaluate(total([cell])) for cell in counted)
+    counted = [row for row in placed_rows(made.architecture(), assume(**FULL)) if row.stream == "flops" and row.operator not in NOT_COMPARED]
+    assert {row.per for row in counted} <= set(drivers)
+    return sum(drivers[row.per] * found.evaluate(total([row])) for row in counted)
 
 
 @pytest.mark.parametrize(("model", "measured"), tables("prefill_linear_flops"))

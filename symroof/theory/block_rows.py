@@ -1,17 +1,17 @@
-"""The blocks that mix tokens: attention in its forms, and recurrences that keep a state instead of a cache."""
+"""The blocks of a layer: mixers (attention, or a recurrence with a state instead of a cache), then a feed-forward layer or experts."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Layer
-from symroof.theory.rows import Row, Shape, gemm, matrix, product, stored
+from symroof.theory.rows import MatrixShape, OperatorRow, gemm, matrix, product, stored
 
 CORE = "attention"
 SCAN = "scan"
 
 
-def gqa(layer: Layer) -> Iterator[Row]:
-    """Grouped-query attention; multi-head and multi-query are its ends.
+def gqa(layer: Layer) -> Iterator[OperatorRow]:
+    """Grouped-query attention; multi-head and multi-query are special cases.
 
     Core: scores and weighted values are a multiply-add per pair, head and head element each; the cache holds a key and
     a value per KV head (Ainslie et al. 2023); query in and result out are activations.
@@ -38,26 +38,26 @@ def gqa(layer: Layer) -> Iterator[Row]:
         yield stored(CORE, "2")
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
-    cache = Row(CORE, "kv", f"{cached}*kv_bytes_per_element", "span", reaching=True)
+    cache = OperatorRow(CORE, "kv", f"{cached}*kv_bytes_per_element", "span", reaching=True)
     yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
     yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
 
 
-def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[Row]:
-    """Queries, keys and values in one product; equal heads are written together. Checkpoints store its ``parts``."""
+def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[OperatorRow]:
+    """Queries, keys and values in one product; equal heads are written as one factor. Checkpoints store its ``parts``."""
     outer = "(n_heads + 2*n_kv_heads)*head_dim" if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"] else " + ".join(made)
     yield from gemm("qkv", "d_model", outer, bias=outer if layer.has("qkv_bias") else "", parts=_stacked(parts))
 
 
-def _stacked(outputs: Iterable[str]) -> list[Shape]:
-    """Matrices over the residual that run as one product."""
-    return [Shape(rows, "d_model") for rows in outputs]
+def _stacked(outputs: Iterable[str]) -> list[MatrixShape]:
+    """Matrices over the residual that are computed as one product."""
+    return [MatrixShape(rows, "d_model") for rows in outputs]
 
 
-def _core(flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[Row]:
+def _core(flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[OperatorRow]:
     """Scores and weighted values: FLOPs of a pair, and query in and result out of a token."""
-    core = Row(CORE, "flops", flops, "pairs", reaching=True, phase=phase, when=when)
+    core = OperatorRow(CORE, "flops", flops, "pairs", reaching=True, phase=phase, when=when)
     yield core
     yield replace(core, stream="activations", amount=f"{moved}*act_bytes_per_element", per="tokens")
     yield replace(core, stream="activations", amount="4*n_heads*act_bytes_per_element", when=(*when, ("fusion", "unfused")))
@@ -70,7 +70,7 @@ WIDE = "(qk_nope_dim + qk_rope_dim + value_dim)"
 ABSORBED, EXPANDED, REEXPANDED = ((("mla", value),) for value in ("absorbed", "expanded", "reexpanded"))
 
 
-def mla(layer: Layer) -> Iterator[Row]:
+def mla(layer: Layer) -> Iterator[OperatorRow]:
     """Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434): a latent of ``kv_lora_rank`` and one rotated key of
     ``qk_rope_dim`` are cached for all heads.
 
@@ -86,13 +86,13 @@ def mla(layer: Layer) -> Iterator[Row]:
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
     yield stored("latent_norm", "q_lora_rank + kv_lora_rank" if layer.has("q_lora") else "kv_lora_rank")
-    yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}", (Shape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),))
+    yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}", (MatrixShape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),))
     yield from _expansions()
     yield from _latent_core()
     yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias="d_model" if layer.has("out_bias") else "")
 
 
-def _expansions() -> Iterator[Row]:
+def _expansions() -> Iterator[OperatorRow]:
     """The work of expanding the latents: of the tokens read, or of the new ones only."""
     elements = f"kv_lora_rank*n_heads*{KEY_AND_VALUE}"
     out = f"n_heads*{KEY_AND_VALUE}"
@@ -102,20 +102,20 @@ def _expansions() -> Iterator[Row]:
     yield from product("kv_up", elements, f"kv_lora_rank + {out}", "tokens", when=EXPANDED)
 
 
-def _latent_core() -> Iterator[Row]:
+def _latent_core() -> Iterator[OperatorRow]:
     wide = f"n_heads*{WIDE}"
     latent = "n_heads*(2*kv_lora_rank + qk_rope_dim)"
     yield from _core(f"2 FLOP*{wide}", wide, "prompt", ABSORBED)
     yield from _core(f"2 FLOP*{latent}", latent, "token", ABSORBED)
     for when in (EXPANDED, REEXPANDED):
         yield from _core(f"2 FLOP*{wide}", wide, when=when)
-    yield Row(CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True)
-    yield Row(CORE, "kv_again", f"({wide} - {LATENT})*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
+    yield OperatorRow(CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True)
+    yield OperatorRow(CORE, "kv_again", f"({wide} - {LATENT})*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
 
 
 def _recurrence(
     inputs: str, outputs: str, conv: str, state: str, flops: str, held: str, norm: str, layer: Layer, cut: bool = False, parts: Iterable[str] = ()
-) -> Iterator[Row]:
+) -> Iterator[OperatorRow]:
     """A projection in, a short convolution, a scan over a state of fixed size, a projection out.
 
     The scan in its recurrent form: an outer product added to the state and a product with it, a multiply-add each per
@@ -128,20 +128,20 @@ def _recurrence(
     if conv:
         taps = f"({conv})*d_conv"
         own = f"{taps}/tp" if cut else ""
-        yield from matrix("conv", taps, (Shape(conv, "d_conv"),), f"({conv})" if layer.has("conv_bias") else "", own)
-        yield Row("conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else "")
-        yield Row("conv", "state", f"{taps}*act_bytes_per_element", "state_moves", own=f"{own}*act_bytes_per_element" if cut else "")
+        yield from matrix("conv", taps, (MatrixShape(conv, "d_conv"),), f"({conv})" if layer.has("conv_bias") else "", own)
+        yield OperatorRow("conv", "flops", f"2 FLOP*{taps}", "tokens", own=f"2 FLOP*{own}" if cut else "")
+        yield OperatorRow("conv", "state", f"{taps}*act_bytes_per_element", "state_moves", own=f"{own}*act_bytes_per_element" if cut else "")
     if held:
         yield stored(SCAN, held)
     if norm:
         yield stored("mixer_norm", norm)
     if flops:
-        yield Row(SCAN, "flops", flops, "tokens")
-        yield Row(SCAN, "state", state, "state_moves")
+        yield OperatorRow(SCAN, "flops", flops, "tokens")
+        yield OperatorRow(SCAN, "state", state, "state_moves")
     yield from gemm("ssm_out", outputs, "d_model", bias="d_model" if layer.has("state_out_bias") else "", cut="inner" if cut else "")
 
 
-def mamba(layer: Layer) -> Iterator[Row]:
+def mamba(layer: Layer) -> Iterator[OperatorRow]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
     norm = "dt_rank + 2*d_state" if layer.has("mixer_norm") else ""
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
@@ -150,7 +150,7 @@ def mamba(layer: Layer) -> Iterator[Row]:
     yield from gemm("ssm_dt", "dt_rank", "d_inner", bias="d_inner")
 
 
-def mamba2(layer: Layer) -> Iterator[Row]:
+def mamba2(layer: Layer) -> Iterator[OperatorRow]:
     """State-space duality (Dao and Gu 2024, arXiv 2405.21060): one decay a head, keys and queries shared by groups."""
     conv = "d_inner + 2*ssm_groups*d_state"
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
@@ -160,7 +160,7 @@ def mamba2(layer: Layer) -> Iterator[Row]:
 LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
 
 
-def gated_delta(layer: Layer) -> Iterator[Row]:
+def gated_delta(layer: Layer) -> Iterator[OperatorRow]:
     """Gated delta rule (Yang et al. 2024, arXiv 2412.06464): the value that the state has for a key is subtracted first,
     a third product with the state."""
     conv = "2*linear_key_heads*linear_key_dim + linear_value_heads*linear_value_dim"
@@ -170,7 +170,7 @@ def gated_delta(layer: Layer) -> Iterator[Row]:
     yield from _recurrence(" + ".join(parts), values, conv, state, flops, parts[1], "linear_value_dim", layer, parts=parts)
 
 
-def linear(layer: Layer) -> Iterator[Row]:
+def linear(layer: Layer) -> Iterator[OperatorRow]:
     """Linear attention with a fixed decay a head (Lightning Attention, arXiv 2401.04658), its result normalised and
     gated. Its state has the width of activations."""
     values = "linear_value_heads*linear_value_dim"
@@ -178,9 +178,66 @@ def linear(layer: Layer) -> Iterator[Row]:
     yield from _recurrence(inputs, values, "", f"{LINEAR_STATE}*act_bytes_per_element", f"4 FLOP*{LINEAR_STATE}", "", values, layer)
 
 
-def short_conv(layer: Layer) -> Iterator[Row]:
+def short_conv(layer: Layer) -> Iterator[OperatorRow]:
     """A gated short convolution alone (LFM2): its state is the last tokens of its window."""
     yield from _recurrence("3*d_model", "d_model", "d_model", "", "", "", "", layer, cut=True)
 
 
+def dense(layer: Layer) -> Iterator[OperatorRow]:
+    """Gated (three matrices) or plain (two): all but the last widen, the last narrows."""
+    wide = "(ffn_matrices - 1)*d_ff"
+    operator = "gate_up" if layer.feed_forward == "gated" else "up"
+    yield from gemm(operator, "d_model", wide, bias=wide if layer.has("ffn_bias") else "", parts=[MatrixShape("d_ff", "d_model", "ffn_matrices - 1")])
+    if layer.has("learned_activation"):
+        yield stored(operator, "2")
+    if layer.has("inner_norm"):
+        yield stored("norm", "d_ff")
+    yield from gemm("down", "d_ff", "d_model", bias="d_model" if layer.has("ffn_bias") else "")
+
+
+def experts(layer: Layer) -> Iterator[OperatorRow]:
+    """A router and ``n_experts`` small feed-forward layers, of which a token sees ``experts_per_token``; beside them,
+    where there are any, shared ones that every token sees (DeepSeekMoE, arXiv 2401.06066)."""
+    yield from gemm("router", "d_model", "n_experts", bias="n_experts" if layer.has("router_bias") else "")
+    matrices = 2 if layer.has("plain_experts") else 3
+    width = "d_latent" if layer.has("expert_latent") else "d_model"
+    yield from (replace(row, pooled=True) for row in _routed(layer, matrices, width))
+    if layer.has("expert_latent"):
+        yield from gemm("latent_down", "d_model", "d_latent", bias="d_latent" if layer.has("shared_bias") else "")
+        yield from gemm("latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else "")
+    if layer.has("shared_expert"):
+        shared = f"{matrices}*d_model*n_shared_experts*d_shared"
+        shapes = _narrowed(matrices, "n_shared_experts*d_shared")
+        yield from matrix("shared_experts", shared, shapes, f"{matrices - 1}*n_shared_experts*d_shared + d_model" if layer.has("shared_bias") else "")
+        yield from product("shared_experts", shared, _moved(matrices, "n_shared_experts*d_shared"))
+    if layer.has("shared_gate"):
+        yield from gemm("shared_gate", "d_model", "1")
+
+
+def _routed(layer: Layer, matrices: int, width: str) -> Iterator[OperatorRow]:
+    """The routed experts: all are held, those that tokens draw are read, each token's multiply."""
+    one = f"{matrices}*{width}*d_expert"
+    yield OperatorRow("experts", "params", one, "experts_held", shapes=_narrowed(matrices, "d_expert", width, "n_experts"))
+    if layer.has("ffn_bias"):
+        yield stored("experts", f"{matrices - 1}*d_expert + {width}", "experts_held")
+    yield OperatorRow("experts", "weights", f"{one}*weight_bytes_per_param", "experts_read")
+    yield from product("experts", f"{matrices}*experts_per_token*{width}*d_expert", f"experts_per_token*({_moved(matrices, 'd_expert', width)})")
+
+
+def _narrowed(matrices: int, inner: str, width: str = "d_model", times: str = "1") -> tuple[MatrixShape, MatrixShape]:
+    """The matrices that widen and the one that narrows, of so many experts."""
+    return MatrixShape(inner, width, f"{matrices - 1}*{times}"), MatrixShape(width, inner, times)
+
+
+def _moved(matrices: int, inner: str, width: str = "d_model") -> str:
+    """Elements that go into and come out of the widening product and the narrowing one."""
+    return f"2*{width} + {matrices}*{inner}"
+
+
+def nothing(layer: Layer) -> Iterator[OperatorRow]:
+    """No operator at all."""
+    yield from ()
+
+
 MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "mamba2": mamba2, "linear": linear, "gated_delta": gated_delta, "conv": short_conv}
+FEED_FORWARDS = {"gated": dense, "plain": dense, "moe": experts, "none": nothing}

@@ -1,4 +1,4 @@
-"""Theories of one's own, as files and in Python: inputs, formulas over them and over the engine's names, thresholds."""
+"""User-defined theories, as files and in Python: inputs, formulas over them and over built-in names, thresholds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.text import text
 from symroof.formula.tree import Tree, names
-from symroof.specs.declared_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import NAME, Faults, Spec, build
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import OWN, Declarations
@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 
 class TheorySpec(Spec):
-    """A theory of one's own: inputs, formulas over them and over the engine's names, thresholds."""
+    """A user-defined theory: inputs, formulas over them and over built-in names, thresholds."""
 
     name: Annotated[str, Field(pattern=NAME)]
     title: str
@@ -45,12 +45,12 @@ class TheorySpec(Spec):
         return self
 
     def declarations(self) -> Declarations:
-        """What the file declares.
+        """The declarations of the file.
 
         Raises:
             Faults: everything wrong with its names and formulas.
         """
-        from symroof.specs.declared_names import declared_conditions, declared_formulas, declared_inputs, declared_thresholds
+        from symroof.specs.definitions import declared_conditions, declared_formulas, declared_inputs, declared_thresholds
 
         own = _at("inputs", lambda: declared_inputs(self.inputs))
         holding = _at("conditions", lambda: declared_conditions(self.conditions, (*own, *self.define)))
@@ -60,7 +60,7 @@ class TheorySpec(Spec):
 
 
 def _at(place: str, read: Callable[[], R]) -> R:
-    """What is read from one field, faults at their place in the whole."""
+    """Read one field, with faults placed in the whole document."""
     try:
         return read()
     except Faults as error:
@@ -68,7 +68,7 @@ def _at(place: str, read: Callable[[], R]) -> R:
 
 
 def from_python(inputs: Mapping[Any, Any], define: Mapping[Any, Any], thresholds: Any, title: str = "") -> Declarations:
-    """A theory said in Python as its file says it; see :class:`symroof.api.Theory` for what each entry may be.
+    """A theory defined in Python, in the form of a file; see :class:`symroof.api.Theory` for the entries.
 
     Raises:
         InputError: everything wrong with its names and formulas.
@@ -93,7 +93,7 @@ def _built(data: dict[str, Any]) -> Declarations:
 
 
 def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
-    """An input as a file says it: from a unit alone, or from its entry; the sign of a symbol is that of the input, and an integer counts whole things."""
+    """The file form of an input, from a unit or an entry; it takes the sign of its symbol, and an integer symbol counts things."""
     entry = dict(value) if isinstance(value, Mapping) else {"unit": value or ""}
     signs = [sign for sign in ("positive", "nonnegative", "real") if is_sympy(key) and getattr(key, f"is_{sign}", None)]
     counts = {"counts": True} if is_sympy(key) and key.is_integer else {}
@@ -101,27 +101,27 @@ def _input(name: str, key: Any, value: Any) -> dict[str, Any]:
 
 
 def _exact(value: Any) -> Any:
-    """A number as a file has it: the float 0.1 means the decimal 0.1."""
+    """A number as in a file: the float 0.1 means the decimal 0.1."""
     if isinstance(value, float):
         return Fraction(Decimal(repr(value)))
     return Fraction(str(value)) if is_sympy(value) and value.is_number else value
 
 
 def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, Any], Declarations]:
-    """Definitions as a file says them, and the declarations with their units: one that states none has that of its formula."""
+    """The file form of definitions, and the declarations with their units; a missing unit is that of the formula."""
     left = {str(name_in(key)): dict(value) if isinstance(value, Mapping) else {"formula": value} for key, value in define.items()}
     made: dict[str, Any] = {}
     while left:
-        ready = [name for name, entry in left.items() if left.keys().isdisjoint(_spoken(entry.get("formula"), own))]
-        for name in ready or [*left]:  # a circle, which is reported where all are read
+        ready = [name for name, entry in left.items() if left.keys().isdisjoint(_mentioned_names(entry.get("formula"), own))]
+        for name in ready or [*left]:  # a circle, which is reported when all are read
             made[name] = entry = _formula(name, left.pop(name), own)
             quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
             own = Declarations(quantities=(quantity,)).joined(own)
     return {name: made[name] for name in map(str, map(name_in, define))}, own
 
 
-def _spoken(formula: Any, own: Declarations) -> Iterable[str]:
-    """The names of a formula; of one that cannot be read, none."""
+def _mentioned_names(formula: Any, own: Declarations) -> Iterable[str]:
+    """The names of a formula; none if it cannot be read."""
     if is_sympy(formula):
         return [symbol.name for symbol in formula.free_symbols]
     try:
@@ -143,7 +143,7 @@ def _formula(name: str, entry: dict[str, Any], own: Declarations) -> dict[str, A
 
 
 def unit_of(formula: Any, own: Declarations) -> str:
-    """The unit that a formula has, as text or as it is; a plain number where it cannot be told, which is reported where the formula is read.
+    """The unit of a formula; empty if it cannot be determined, which is reported when the formula is read.
 
     >>> from symroof.theory.declarations import NONE
     >>> unit_of("kv_cache_bytes/itl", NONE)
@@ -158,12 +158,12 @@ def unit_of(formula: Any, own: Declarations) -> str:
 
 
 def _pairs(thresholds: Any) -> list[tuple[str, Any]]:
-    """Thresholds by name; in a list each entry has its own, as in a file."""
+    """Thresholds by name; in a list each entry has its own name, as in a file."""
     return [(str(name_in(name)), value) for name, value in thresholds.items()] if isinstance(thresholds, Mapping) else [("", value) for value in thresholds]
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
-    """A threshold as a file says it: from its entry, or from a pair of the equation and its unknown."""
+    """The file form of a threshold, from its entry, or from a pair of the equation and its unknown."""
     entry = dict(value) if isinstance(value, Mapping) else dict(zip(("equation", "unknown"), value if isinstance(value, tuple) else (value,), strict=False))
     equation = entry.get("equation")
     if is_sympy(equation):

@@ -5,12 +5,12 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
-from symroof.specs.declared_entries import ThresholdSpec
-from symroof.specs.declared_names import declared_thresholds
+from symroof.specs.definition_entries import ThresholdSpec
+from symroof.specs.definitions import declared_thresholds
 from symroof.specs.fields import build
-from symroof.specs.own_theory import TheorySpec
 from symroof.specs.strict_yaml import loads
 from symroof.specs.study_files import read_study, read_theory
+from symroof.specs.user_theory import TheorySpec
 from symroof.theory.declarations import NONE
 from symroof.theory.symbols import exact_text
 
@@ -31,13 +31,13 @@ def defined(entries):
 @pytest.mark.parametrize(
     ("name", "why"),
     [
-        ("ttft", "is a name of symroof already"),  # a quantity
-        ("prompt", "is a name of symroof already"),  # an input
+        ("ttft", "is already a name in symroof"),  # a quantity
+        ("prompt", "is already a name in symroof"),  # an input
         ("isl", "is read as prompt"),  # an alias
         ("d", "is read as d_model"),  # a letter of LaTeX
-        ("batch_to_ridge", "is the name of a threshold already"),
-        ("detail", "is a word that studies and formulas understand otherwise"),
-        ("ceil", "is a word that studies and formulas understand otherwise"),
+        ("batch_to_ridge", "is already the name of a threshold"),
+        ("detail", "is a reserved word of studies and formulas"),
+        ("ceil", "is a reserved word of studies and formulas"),
         ("Wasted", "a name has lower-case letters"),
         ("a.b", "a name has lower-case letters"),
         ("x" * 49, "a name has lower-case letters"),
@@ -117,7 +117,7 @@ def test_the_latex_of_a_name_is_upright_or_as_declared():
         ("{name: edge, equation: ttft = 1 byte, unknown: prompt, means: m}", "thresholds[1].equation", "ttft is s but 1 byte is byte"),
         ("{name: edge, equation: ttft, unknown: prompt, means: m}", "thresholds[1].equation", "is not of the form lhs = rhs"),
         ("{name: edge, equation: ttft = 1 s, unknown: promt, means: m}", "thresholds[1].unknown", "unknown name 'promt'"),
-        ("{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}", "thresholds[1].name", "is a name of symroof already; choose another"),
+        ("{name: ttft, equation: ttft = 1 s, unknown: prompt, means: m}", "thresholds[1].name", "is already a name in symroof; choose another"),
         ("{name: edge, equation: ttft = 1 s, unknown: prompt}", "thresholds[1].means", "is missing"),
     ],
 )
@@ -149,7 +149,7 @@ def test_units_of_a_theory_are_those_people_write(tmp_path):
 @pytest.mark.parametrize(
     ("line", "path", "message"),
     [
-        ("  prompt: {unit: token, means: m}", "inputs.prompt", "is a name of symroof already; choose another"),
+        ("  prompt: {unit: token, means: m}", "inputs.prompt", "is already a name in symroof; choose another"),
         ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
         ("  staff: {unit: '', means: m, counts: true, default: 1.5}", "inputs.staff.default", "counts things: write a whole number"),
         ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is s, but byte is needed, such as '80 GB'"),
@@ -181,7 +181,7 @@ def test_a_default_is_a_decimal_of_sixty_digits_at_most(number, text):
 
 def test_a_name_is_declared_once():
     found = problems(THEORY + "  wage: {formula: 2*earned/hours_worked, unit: USD/hour, means: m}\n", read_theory)
-    assert [(path, message) for _, path, message, _ in found] == [("define.wage", "is declared already")]
+    assert [(path, message) for _, path, message, _ in found] == [("define.wage", "is already declared")]
 
 
 def test_the_starter_and_every_shipped_theory_are_valid():

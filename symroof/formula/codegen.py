@@ -1,6 +1,6 @@
-"""A formula printed as source: of a Python function over any kind of number, or as JavaScript for the live page.
+"""Generates code from a formula: a Python function over any kind of number, or JavaScript for the live page.
 
-``e`` is where a formula asks for its names. What the functions in the source are depends on the kind of number: exact fractions
+``e`` is the environment that gives names their values. The functions in the code depend on the kind of number: exact fractions
 (:mod:`symroof.formula.evaluate`), NumPy arrays (:mod:`symroof.arrays.functions`), or the page's doubles (``templates/live/kernels.js``).
 
 >>> from symroof.formula.parse import parse
@@ -28,23 +28,23 @@ Go = Callable[[Tree], str]
 ASKS = re.compile(r"\bv\(")
 
 OWN = frozenset({*FUNCTIONS, "pi"})
-"""Functions that a source calls by their name; any other is one of SymPy's."""
+"""Functions that generated code calls by name; all others are SymPy's."""
 DEEPEST, WORTH_SHARING, LONGEST_SUM = 24, 4, 64
-"""Parts that lie deeper, or that occur again and have so many nodes, are functions of their own; a sum of more terms is one of sums."""
+"""Deeper parts, and repeated parts of at least this many nodes, become functions; longer sums are nested."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """The text of a function, and the objects that stand in it by name: its numbers, and the nodes whose exact value may be asked for."""
+class GeneratedCode:
+    """The text of a function, and the objects it refers to by name: its numbers, and nodes whose exact value may be needed."""
 
     text: str
     constants: dict[str, Any]
 
 
-def python(tree: Tree, bound: Sequence[str], moving: Collection[str] | None = None) -> Source:
-    """A formula as a function of where its names are asked for and of its ``bound`` names.
+def python(tree: Tree, bound: Sequence[str], moving: Collection[str] | None = None) -> GeneratedCode:
+    """A formula as a function of its environment and its ``bound`` names.
 
-    A product ends at a factor that is zero: what follows need not have a value. With ``moving``, the names that are arrays, factors that
+    A product stops at a zero factor: the following ones need no value. With ``moving``, the names that are arrays, factors that
     are none come first, and products, roundings and comparisons are calls that know their node.
     """
     return _Python(tree, tuple(bound), moving).source()
@@ -60,7 +60,7 @@ class _Python:
         self.indices: tuple[str, ...] = bound
         self.temporaries = 0
 
-    def source(self) -> Source:
+    def source(self) -> GeneratedCode:
         result = self.go(self.tree, 0)
         texts = [result, *(text for _, _, text in self.functions.values())]
         lines = [f"def formula({', '.join(('e', *map(_local, self.bound)))}):", *(["    v = e.value"] if any(ASKS.search(text) for text in texts) else [])]
@@ -71,14 +71,14 @@ class _Python:
                 lines += [f"    def {name}({', '.join(arguments)}):", f"        return {text}"]
             else:
                 lines += [f"    def {name}():", f"        if {name!r} not in m:", f"            m[{name!r}] = {text}", f"        return m[{name!r}]"]
-        return Source("\n".join((*lines, f"    return {result}")), self.constants)
+        return GeneratedCode("\n".join((*lines, f"    return {result}")), self.constants)
 
     def go(self, node: Tree, depth: int) -> str:
-        """The text of a part; of one that lies deep or occurs again the call of its function."""
+        """The text of a part; for a deep or repeated part, the call of its function."""
         if type(node) is Name:
             if node.name in self.indices:
                 return _local(node.name)
-            return f"v({node.name!r})" if type(node.name) is str else f"v({self.constant('u', node.name)})"  # a formula where a name is taken
+            return f"v({node.name!r})" if type(node.name) is str else f"v({self.constant('u', node.name)})"  # a formula used as a name
         if type(node) is Num:
             return self.constant("k", node.value if self.moving is None else float(node.value))
         shared = self.uses[node] > 1 and len(parts(node)) >= WORTH_SHARING
@@ -131,7 +131,7 @@ class _Python:
         raise TypeError(f"not a formula: {node!r}")
 
     def asked(self, node: Tree) -> str:
-        """Where, and which node, to ask exactly, and the indices of sums that it stands in."""
+        """The arguments for an exact evaluation of a node: environment, node, and the indices of enclosing sums."""
         inside = [name for name in names(node) if name in self.indices]
         return f"e,{self.constant('n', node)},{{{','.join(f'{name!r}:{_local(name)}' for name in inside)}}}"
 
@@ -168,7 +168,7 @@ class _Python:
         return f"{function}({','.join(map(go, args))})" if function in OWN else f"elementary({','.join((repr(function), *map(go, args)))})"
 
     def rounding(self, function: str, arg: Tree, go: Go) -> str:
-        """A rounding of the arms of a maximum, one by one: each may be a quotient of whole numbers."""
+        """A rounding of a maximum, arm by arm: each may be a quotient of integers."""
         if isinstance(arg, Call) and arg.function in ("max", "min"):
             return f"{arg.function}({','.join(self.rounding(function, inner, go) for inner in arg.args)})"
         over, under = (go(arg.over), go(arg.under)) if isinstance(arg, Div) else (go(arg), "1")
@@ -185,7 +185,7 @@ class _Python:
 
 
 def _local(name: str) -> str:
-    """A bound name as a variable; whatever it is made of, no other name of the source."""
+    """A bound name as a variable that no other name in the code has."""
     return "i_" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in name)
 
 
@@ -198,7 +198,7 @@ COMPARISONS = {"=": "==", "<=": "<=", ">=": ">=", "<": "<", ">": ">"}
 def javascript(tree: Tree, lacking: Collection[str] = ()) -> str:
     """The formula as an expression in ``e``, names as quoted keys only, numbers as the nearest double; NaN stands for no value.
 
-    A factor that speaks of a ``lacking`` name is asked for only where the factors before it are not zero.
+    A factor that mentions a ``lacking`` name is evaluated only if the factors before it are not zero.
     """
 
     def product(node: Mul, go: Go) -> str:
@@ -221,7 +221,7 @@ def _call(node: Call, go: Go) -> str:
     if node.function == "of_largest":
         pairs = (f"[{go(key)},()=>{go(value)}]" for key, value in zip(node.args[::2], node.args[1::2], strict=True))
         return f"ofLargest({','.join(pairs)})"
-    if node.function not in OWN:  # the page has no such function: no value
+    if node.function not in OWN:  # not available on the page: no value
         return "NaN"
     return f"{node.function}({','.join(map(go, node.args))})"
 
@@ -243,7 +243,7 @@ def _largest(node: Largest, go: Go) -> str:
 
 
 def _key(name: str) -> str:
-    """A text as JavaScript takes it, nowhere the end of a script."""
+    """A JavaScript string literal that cannot end a script."""
     return json.dumps(name).replace("<", "\\u003c")
 
 

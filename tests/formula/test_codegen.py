@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 
+from symroof.formula.codegen import javascript
 from symroof.formula.parse import parse
-from symroof.formula.source import javascript
 from symroof.resources import data_folder
 
 NODE = shutil.which("node")

@@ -4,22 +4,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.feed_forwards import FEED_FORWARDS
-from symroof.theory.mixers import MIXERS
-from symroof.theory.rows import Row, gemm, product, stored
+from symroof.theory.block_rows import FEED_FORWARDS, MIXERS
+from symroof.theory.rows import OperatorRow, gemm, product, stored
 
 PLAIN_NORM_VECTORS = {"rms": 1, "layer": 2, "none": 0}
 """Vectors of one normalisation module: a weight, or a weight and a bias."""
 
 
-def layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
-    """The rows of one layer; one that only images wake is resident and does nothing."""
+def layer_rows(layer: Layer, norm: str) -> Iterator[OperatorRow]:
+    """The rows of one layer; a layer for images only is resident and idle."""
     for row in _layer_rows(layer, norm):
         if row.stream == "params" or not layer.has("images_only"):
             yield row
 
 
-def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
+def _layer_rows(layer: Layer, norm: str) -> Iterator[OperatorRow]:
     for mixer in layer.mixers:
         yield from MIXERS[mixer](layer)
     yield from FEED_FORWARDS[layer.feed_forward](layer)
@@ -32,7 +31,7 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[Row]:
         yield stored("norm", f"{vectors}*d_model")
 
 
-def outer_rows(architecture: Architecture) -> Iterator[Row]:
+def outer_rows(architecture: Architecture) -> Iterator[OperatorRow]:
     """The rows outside the layers: tables before them; final norm and head after them. A tied head multiplies but is
     stored once."""
     rows = "(vocab_size + more_embeddings)" if architecture.more_embeddings else "vocab_size"
@@ -48,7 +47,7 @@ def _width(architecture: Architecture) -> str:
     return "d_embedding" if architecture.narrow_embedding else "d_model"
 
 
-def _after_layers(architecture: Architecture) -> Iterator[Row]:
+def _after_layers(architecture: Architecture) -> Iterator[OperatorRow]:
     if architecture.altup:
         yield from gemm("altup_out", "(altup_inputs - 1)*d_model", "d_model", cut="inner")
     if architecture.narrow_embedding:
@@ -62,7 +61,7 @@ def _after_layers(architecture: Architecture) -> Iterator[Row]:
         yield replace(row, end="tied") if tied else row
 
 
-def _around_embedding(architecture: Architecture) -> Iterator[Row]:
+def _around_embedding(architecture: Architecture) -> Iterator[OperatorRow]:
     """The rows between the table and the residual: a norm, projections to its width and back, vectors for each layer."""
     if architecture.embedding_norm:
         yield stored("norm", f"{PLAIN_NORM_VECTORS[architecture.norm]}*d_model")
@@ -76,7 +75,7 @@ def _around_embedding(architecture: Architecture) -> Iterator[Row]:
         yield from gemm("altup_in", "d_model", "(altup_inputs - 1)*d_model", cut="outer")
 
 
-def _altup() -> Iterator[Row]:
+def _altup() -> Iterator[OperatorRow]:
     """Copies of the residual (alternating updates, Baykal et al. 2023, arXiv 2301.13310, as Gemma 3n has them): a router that
     runs before and after the layer, coefficients that predict and correct the copies, and the narrow product beside."""
     yield from gemm("altup", "d_model", "altup_inputs")
@@ -101,4 +100,4 @@ PARAMETER_GROUPS = {
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",
     "norm": "norms", "qk_norm": "norms", "latent_norm": "norms", "mixer_norm": "state space",
 }  # fmt: skip
-"""Where an operator's parameters stand in the parameter table."""
+"""The group of an operator's parameters in the parameter table."""

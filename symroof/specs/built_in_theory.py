@@ -1,7 +1,7 @@
-"""The files of symroof's own theory (``specs/theories/inference``): what they may say, for ``symroof validate``.
+"""The file form of symroof's built-in theory (``specs/theories/inference``), for ``symroof validate``.
 
-They have the form of any theory file, and beside it what only symroof's own code can act on: counting choices, quantities of every step,
-quantities that the operator table supplies, other names, and the literature.
+It extends the form of theory files by what only symroof itself can use: counting choices, quantities of every step,
+quantities that the operator table supplies, aliases, and the literature.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from symroof.formula.parse import FormulaError, parse
-from symroof.specs.declared_entries import ConditionSpec, Formula, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import ConditionSpec, Formula, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import NAME, Faults, Spec
 
 
 class BuiltInInput(InputSpec):
-    """An input: ``least`` and ``most`` are formulas of its bounds, ``noun`` the word for what it counts where that is not its unit."""
+    """An input: ``least`` and ``most`` are formulas of its bounds, ``noun`` the word for what it counts if that is not its unit."""
 
     aliases: tuple[str, ...] = ()
     least: Formula | None = None
@@ -41,7 +41,7 @@ class BuiltInFormula(FormulaSpec):
 
 
 class BuiltInThreshold(ThresholdSpec):
-    """A threshold: ``needs`` are inputs beside the case's own, ``when`` those that a case has to set for a review to report it."""
+    """A threshold: ``needs`` are additional inputs, ``when`` those that a case must set for a review to report it."""
 
     subject: str
     needs: tuple[str, ...] = ()
@@ -50,14 +50,14 @@ class BuiltInThreshold(ThresholdSpec):
 
 
 class SubjectSpec(Spec):
-    """What thresholds are about: the heading, and the source of those that name none."""
+    """A subject of thresholds: the heading, and the source of those that name none."""
 
     title: str
     source: str
 
 
 class TheoryPartSpec(Spec):
-    """One part of symroof's own theory, or the list of its parts."""
+    """One part of the built-in theory, or the list of its parts."""
 
     name: Annotated[str, Field(pattern=NAME)]
     part_of: Literal["inference"] | None = None
@@ -77,7 +77,7 @@ class TheoryPartSpec(Spec):
 
     @model_validator(mode="after")
     def _readable(self) -> TheoryPartSpec:
-        """Every formula can be read; names and units are checked where all parts are joined, when a theory is built."""
+        """Check that every formula can be read; names and units are checked when the theory is built from all parts."""
         faults = []
         for place, formula in self._formulas():
             try:

@@ -1,4 +1,4 @@
-"""What a study or a theory file declares itself, entry by entry: inputs, formulas, thresholds."""
+"""The file form of user-defined entries: inputs, formulas, thresholds."""
 
 import re
 from fractions import Fraction
@@ -16,7 +16,7 @@ LATEX = re.compile(r"[A-Za-z0-9_^{},/\\ ]{1,64}")
 
 
 def titled(value: object) -> object:
-    """A source that is written as its title alone."""
+    """A source given as its title only."""
     return {"title": value} if isinstance(value, str) else value
 
 
@@ -30,7 +30,7 @@ UnitText = Annotated[str, BeforeValidator(lambda value: _unit(value).text)]
 
 
 def _formula(value: object) -> str | Tree:
-    """A formula as text or as a tree; a bare number is one, too."""
+    """A formula as text or as a tree; a bare number is a formula too."""
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         return Num(Fraction(value))
     if isinstance(value, str) and len(value) > LONGEST:
@@ -65,7 +65,7 @@ def _said(formula: Any) -> str:
 
 
 class InputSpec(Spec):
-    """A user-defined input; ``counts`` where it counts things, so that answers are whole; ``sign`` where it may be zero or negative, as SymPy says it;
+    """A user-defined input; ``counts`` if it counts things, so that answers are integers; ``sign`` if it may be zero or negative, in SymPy's words;
     ``most: 1`` of a share."""
 
     unit: UnitText = ""
@@ -79,7 +79,7 @@ class InputSpec(Spec):
 
 
 class ConditionSpec(Spec):
-    """Something that has to hold for a quantity to have a value, and the message where it does not."""
+    """A condition for a quantity to have a value, and the message if it does not hold."""
 
     holds: Formula
     otherwise: str
@@ -94,7 +94,7 @@ class FixedPointSpec(Spec):
 
 
 class LargestSpec(Spec):
-    """The largest whole value of an input up to ``up_to`` at which a formula is 1; 0 where there is none."""
+    """The largest whole value of an input up to ``up_to`` at which a formula is 1; 0 if there is none."""
 
     unknown: str
     holds: Formula
@@ -104,7 +104,7 @@ class LargestSpec(Spec):
 class FormulaSpec(Spec):
     """A user-defined quantity, checked for its unit: a formula, one for each value of a counting choice, or a search.
 
-    ``exists`` names conditions of the file; ``without`` has the formula where an input has no value; ``absent`` the values of inputs that may be missing.
+    ``exists`` names conditions of the file; ``without`` has the formula if an input has no value; ``absent`` the values of inputs that may be missing.
     """
 
     formula: Formula | None = None
@@ -130,7 +130,7 @@ class FormulaSpec(Spec):
 
     @property
     def said(self) -> str:
-        """How its value is found, in one line."""
+        """How its value is computed, in one line."""
         if self.formula is not None:
             return _said(self.formula)
         if self.fixed_point:
@@ -141,7 +141,7 @@ class FormulaSpec(Spec):
 
 
 class ThresholdSpec(Spec):
-    """A user-defined threshold: an equation, what it is solved for, what the answer means; in a study a name alone is one of the engine's."""
+    """A user-defined threshold: an equation, its unknown, the meaning of the answer; in a study a name alone is a built-in one."""
 
     name: str
     equation: Equation | None = None

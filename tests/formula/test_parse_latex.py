@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from symroof.formula.latex import latex
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.read_latex import parse_latex
+from symroof.formula.parse_latex import parse_latex
 from symroof.formula.text import text
 from symroof.theory.spellings import read_formula, resolved
 
@@ -81,7 +81,7 @@ def test_what_it_says(source, meaning):
     [
         (r"a + \fracc{1}{2}", 5, r"did you mean \frac?"),
         (r"\begin{align} a", 1, "without the environment"),
-        (r"a / b c", 3, "what stands under this slash"),
+        (r"a / b c", 3, "ambiguous division"),
         (r"2 3 a", 3, "two numbers side by side"),
         (r"x^10 \cdot 2", 3, "only the first digit"),
         (r"10^{7}^2", 7, "two scripts"),

@@ -1,6 +1,6 @@
-"""Functions that formulas take from SymPy alone, ``sin``, ``erf``, ``binomial`` ..., and its constants: their values and slopes.
+"""Functions and constants that only SymPy expressions have (``sin``, ``erf``, ``binomial`` ...): their values and derivatives.
 
-They stand in a formula by SymPy's own names. The grammars of text and LaTeX have none of them: they come in as SymPy objects.
+Formulas refer to them by SymPy's names. The grammars of text and LaTeX have none of them: they enter as SymPy objects.
 
 >>> value("binomial", Fraction(5), Fraction(2)), float(value("erf", Fraction(1, 2)))
 (Fraction(10, 1), 0.5204998778130465)
@@ -15,16 +15,16 @@ from typing import Any
 
 DIGITS = 40
 MOST_BITS = 4096
-"""The largest power of two that a value may come near to."""
+"""The largest binary exponent of a value."""
 IN_NUMPY = {
     **{name: name for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
     **{f"a{name}": f"arc{name}" for name in ("sin", "cos", "tan", "tan2", "sinh", "cosh", "tanh")},
 }
-"""Functions that NumPy has, by SymPy's name; all others are taken point by point."""
+"""Functions that NumPy has, by SymPy's name; all others are evaluated point by point."""
 
 
 class NoRealValue(ArithmeticError):
-    """A function that has no real value at a point, or no slope."""
+    """A function has no real value, or no derivative, at a point."""
 
 
 def of_sympy(function: str) -> Any:
@@ -62,7 +62,7 @@ def value(function: str, *args: Fraction) -> Fraction:
 
 @lru_cache(maxsize=4096)
 def slope_at(function: str, place: int, *args: Fraction) -> Fraction:
-    """How fast a function moves with one of its arguments, to 40 digits.
+    """The derivative of a function by one of its arguments, to 40 digits.
 
     Raises:
         NoRealValue: it does not, or nothing is known of it.
@@ -90,7 +90,7 @@ def _number(made: Callable[[list[Any]], Any], function: str, args: Sequence[Frac
 
 
 def arguments(count: int) -> list[str]:
-    """Names for the arguments of a function, which nobody can write."""
+    """Names for the arguments of a function that no formula can contain."""
     return [f"~{i}" for i in range(count)]
 
 
@@ -141,7 +141,7 @@ def over_arrays(function: str) -> Callable[..., Any]:
 
 
 def _quiet(function: Any) -> Callable[..., Any]:
-    """A NumPy function that says nothing where it has no value."""
+    """A NumPy function that gives no warnings."""
     import numpy as np
 
     def of(*arrays: Any) -> Any:
@@ -152,7 +152,7 @@ def _quiet(function: Any) -> Callable[..., Any]:
 
 
 def _at_point(function: str, rough: Any) -> Callable[..., float]:
-    """A function of floats by a rough way, by the exact one where that fails (``binomial(1, 3)`` by gamma functions), and NaN where it has no real value."""
+    """A function of floats: fast if possible, exact if that fails (``binomial(1, 3)`` by gamma functions), NaN without a real value."""
 
     def of(*args: float) -> float:
         try:

@@ -1,4 +1,4 @@
-"""What a study or a theory file declares itself, read into declarations of the theory: names, units, formulas checked.
+"""Reads the user-defined entries of a study or a theory file into declarations, with names, units and formulas checked.
 
 >>> made = declared_formulas({"cache_share": FormulaSpec(formula="kv_cache_bytes/memory_bytes", unit="", means="cache of all memory")})
 >>> made.quantities[0].latex
@@ -17,7 +17,7 @@ from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
 from symroof.formula.text import text
 from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Num, Tree, names, walk
-from symroof.specs.declared_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
+from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.specs.strict_yaml import Document
 from symroof.theory.declarations import NONE, OWN, Declarations
@@ -32,16 +32,16 @@ from symroof.units import describe, strict, with_usual_unit
 MOST_DECLARED = 64
 """Inputs, formulas or thresholds of one file."""
 MOST_NODES = 4096
-"""Parts that a formula may have once the formulas it speaks of are put in."""
+"""The most parts of a formula once the definitions it uses are inlined."""
 OWN_NAME = re.compile(r"[a-z][a-z0-9_]{0,47}")
 RESERVED = frozenset(
     {*FUNCTIONS, *SWITCHES, "detail", *DETAIL, "model", "hardware", "preset", "draft", "assume", "assume_family", "targets", "theory", "define"}
     | {"weights", "kv", "activations", "value", "quantities", "for_", "inputs", "formula", "pi"}
 )
-"""Words that a study, a sweep or a formula understands otherwise."""
+"""Reserved words of studies, sweeps and formulas."""
 
-DECLARE = "write an input of one's own into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
-"""The hint for a name that is near to no other."""
+DECLARE = "write a user-defined input into a theory: a file (symroof init theory), or sr.Theory(inputs={...}, define={...})"
+"""The hint for a name without a similar one."""
 Place = tuple[str | int, ...]
 
 
@@ -49,7 +49,7 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
     """The inputs of a file.
 
     Raises:
-        Faults: every name that cannot be one, every default that cannot be read.
+        Faults: invalid names, defaults that cannot be read.
     """
     faults = [((name,), why) for name in specs if (why := _name_fault(name, NONE))] + _too_many(specs)
     symbols = []
@@ -63,10 +63,10 @@ def declared_inputs(specs: Mapping[str, InputSpec]) -> Declarations:
 
 
 def declared_conditions(specs: Mapping[str, ConditionSpec], names: Collection[str]) -> dict[str, tuple[str, str]]:
-    """The conditions of a file, each with what to say where it does not hold; ``names`` are those of the file.
+    """The conditions of a file, each with its message; ``names`` are those of the file.
 
     Raises:
-        Faults: what cannot be read, or is no comparison.
+        Faults: a condition cannot be read, or is not a comparison.
     """
     reader = _FormulaReader(names)
     read = {name: (reader.read(name, ("holds",), spec.holds), spec.otherwise) for name, spec in specs.items()}
@@ -85,7 +85,7 @@ def declared_formulas(
     """The quantities of a file or a study; their formulas may use each other, symroof's names, and ``known`` ones.
 
     Raises:
-        Faults: names that cannot be one, unknown names, formulas that cannot be read or have another unit, definitions in a circle.
+        Faults: invalid or unknown names, formulas that cannot be read or have another unit, circular definitions.
     """
     faults = [((name,), why) for name in specs if (why := _name_fault(name, known))] + _too_many(specs)
     _raise(faults)
@@ -111,7 +111,7 @@ def declared_formulas(
 
 
 class _Written(NamedTuple):
-    """One formula of an entry: its place there, what it is, and the unit it has to have where that is not the quantity's."""
+    """One formula of an entry: its place, the formula, and the name whose unit it must have, if that is not the quantity."""
 
     place: Place
     tree: Tree
@@ -119,7 +119,7 @@ class _Written(NamedTuple):
 
 
 class _FormulaReader:
-    """Reads formulas of a file, and collects what is wrong with them."""
+    """Reads the formulas of a file and collects their faults."""
 
     def __init__(self, names: Collection[str]) -> None:
         self.names, self.faults, self.unread = names, list[tuple[Place, str]](), set[str]()
@@ -135,7 +135,7 @@ class _FormulaReader:
             return ZERO
 
     def quantity(self, name: str, spec: FormulaSpec) -> list[_Written]:
-        """Every formula of a quantity, with its place; that of the value itself first."""
+        """All formulas of a quantity with their places, starting with that of its value."""
         found: dict[Place, Any] = {("formula",): spec.formula} if spec.formula is not None else {}
         found |= {("choose", switch, value): formula for switch, values in spec.choose.items() for value, formula in values.items()}
         found |= {("without", key): formula for key, formula in spec.without.items()} | {("absent", key): value for key, value in spec.absent.items()}
@@ -148,11 +148,11 @@ class _FormulaReader:
 
 
 TRUTH = "truth"
-"""The unit of a formula that is 1 where something holds."""
+"""Marks a formula that is 1 if a condition holds."""
 
 
 def _choice_faults(name: str, spec: FormulaSpec, known: Declarations, holding: Collection[str]) -> list[tuple[Place, str]]:
-    """Switches, values, conditions and inputs that an entry names and nobody knows; conditions that speak of unknown names."""
+    """Unknown switches, values, conditions and inputs of an entry."""
     faults: list[tuple[Place, str]] = [
         ((name, "exists"), f"no such condition {each!r}; {nearest(each, holding)}") for each in spec.exists if each not in holding
     ]
@@ -180,12 +180,12 @@ def declared_thresholds(specs: Mapping[int, ThresholdSpec], known: Declarations)
     """The thresholds of a file or a study by their places in its list.
 
     Raises:
-        Faults: names that cannot be one, equations that cannot be read, sides of different units, unknown unknowns.
+        Faults: invalid names, equations that cannot be read, sides of different units, undeclared unknowns.
     """
     faults: list[tuple[Place, str]] = _too_many(specs)
     made: dict[str, Threshold] = {}
     for place, spec in specs.items():
-        why = _name_fault(spec.name, known) or ("is the name of another one" if spec.name in made else "")
+        why = _name_fault(spec.name, known) or ("is used by another threshold" if spec.name in made else "")
         faults += [((place, "name"), why)] if why else []
         lacking = [key for key in ("equation", "unknown", "means") if not getattr(spec, key)]
         faults += [((place, key), "is missing") for key in lacking]
@@ -209,25 +209,25 @@ def _too_many(specs: Mapping[Any, Any]) -> list[tuple[Place, str]]:
 
 
 def _name_fault(name: str, known: Declarations) -> str:
-    """Why a text cannot be a name of one's own; empty where it can."""
+    """Why a text cannot be a user-defined name; empty if it can."""
     if not isinstance(name, str) or not OWN_NAME.fullmatch(name):
         return "a name has lower-case letters, digits and '_', begins with a letter, and has up to 48 characters"
     if name in known:
-        return "is declared already"
+        return "is already declared"
     if name in THRESHOLDS or any(name == own.name for own in known.thresholds):
-        return "is the name of a threshold already"
+        return "is already the name of a threshold"
     if NONE.symbol(name) is not None:
-        return "is a name of symroof already; choose another"
+        return "is already a name in symroof; choose another"
     if printed_name(name) != name:
-        return f"is read as {printed_name(name)}, which formulas spell so; choose another name, such as {name}_own"
-    return "is a word that studies and formulas understand otherwise; choose another name" if name in RESERVED else ""
+        return f"is read as {printed_name(name)} in formulas; choose another name, such as {name}_own"
+    return "is a reserved word of studies and formulas; choose another name" if name in RESERVED else ""
 
 
 def _symbol(name: str, spec: InputSpec) -> Symbol:
     unit, written_in = base_unit(spec.unit)
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign", "most"})
     if spec.default is not None:
-        entry["default"] = value = in_unit(spec.default, unit, written_in, bare=True).value  # the unit stands beside it
+        entry["default"] = value = in_unit(spec.default, unit, written_in, bare=True).value  # the unit is a separate field
         if value < 0 and spec.sign != "real":
             raise ValueError("must be 0 or more")
         if spec.counts and value.denominator != 1:
@@ -238,7 +238,7 @@ def _symbol(name: str, spec: InputSpec) -> Symbol:
 def _quantity(name: str, spec: FormulaSpec, formulas: list[_Written], known: Mapping[str, tuple[str, str]]) -> Quantity:
     entry = spec.model_dump(include={"unit", "means", "latex", "counts", "sign"})
     for (key, *within), tree, _ in formulas:
-        if key != "formula":  # that one stays as it is, for it may be a tree
+        if key != "formula":  # kept separately, because it may be a tree
             reduce(lambda inner, step: inner.setdefault(step, {}), within[:-1], entry.setdefault(str(key), {}))[within[-1]] = text(tree)
     for key, search in (("fixed_point", spec.fixed_point), ("largest", spec.largest)):
         if search:
@@ -254,7 +254,7 @@ def _mentioned(tree: Tree) -> list[str]:
 
 
 def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[str]:
-    """Why the dimension of a formula is wrong, with both units."""
+    """Why the dimension of a formula is wrong, naming both units."""
     tree = formula.tree
     if formula.of == TRUTH:
         return []
@@ -268,12 +268,14 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
         bare = any(isinstance(node, Num) and not node.dimension for node in walk(tree))
         whole = str(error).startswith(f"{name} is declared as")
         plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
-        return [f"{error}; write the unit behind a number of it, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)]
+        return [
+            f"{error}; write the unit after one of its numbers, such as {with_usual_unit(Fraction(6), describe(strict(declared)))}" if plain else str(error)
+        ]
     return []
 
 
 def _circles(read: Mapping[str, list[Tree]]) -> list[tuple[Place, str]]:
-    """Definitions that lead back to themselves, each circle once."""
+    """Circular definitions, each circle once."""
     faults: list[tuple[Place, str]] = []
     done: set[str] = set()
 
@@ -293,7 +295,7 @@ def _circles(read: Mapping[str, list[Tree]]) -> list[tuple[Place, str]]:
 
 
 def _too_large(read: Mapping[str, list[Tree]], known: Declarations) -> list[tuple[Place, str]]:
-    """Formulas that grow beyond use once the definitions they use are substituted."""
+    """Formulas that become too large once the definitions they use are substituted."""
     every = {**{name: [tree] for name, tree in known.definitions.items()}, **read}
     sizes: dict[str, int] = {}
 
@@ -328,10 +330,10 @@ class _Defined(Spec):
 
 
 def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Declarations:
-    """The known names with one quantity defined, or defined anew; formulas that speak of it follow.
+    """The known names with one quantity defined or redefined; formulas that use it follow.
 
     Raises:
-        InputError: a name that cannot be one, a formula that cannot be read or has another unit, definitions in a circle.
+        InputError: an invalid name, a formula that cannot be read or has another unit, circular definitions.
     """
     document = Document("define", {"define": {name: entry}}, {}, (), "")
     specs = build(document, _Defined).define
