@@ -22,14 +22,19 @@ if TYPE_CHECKING:
 
 
 @click.command("simulate")
-@click.option("--arrivals", metavar="KIND", help="poisson, bursty or uniform (at arrival_rate), or closed-loop.  [default: poisson with a rate, else closed-loop]")
+@click.option(
+    "--arrivals", metavar="KIND", help="poisson, bursty or uniform (at arrival_rate), or closed-loop.  [default: poisson with a rate, else closed-loop]"
+)
 @click.option("--users", type=int, metavar="N", help="Users of a closed loop.  [default: the batch]")
 @click.option("--burstiness", type=float, default=2.0, show_default=True, metavar="CV", help="Coefficient of variation of the gaps between bursty arrivals.")
 @click.option("--trace", metavar="FILE", help="Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output.")
 @click.option("--speed", type=float, default=1.0, show_default=True, metavar="X", help="How many times faster than recorded they come.")
 @click.option("--requests", type=int, metavar="N", help="How many.  [default: 2,000, or 20 a user; of a trace all]")
 @click.option(
-    "--lengths", multiple=True, metavar="NAME=DISTRIBUTION", help="prompt=lognormal:MEAN,CV, output=choice:64*0.8,1024*0.2, uniform:LOW..HIGH, exponential:MEAN."
+    "--lengths",
+    multiple=True,
+    metavar="NAME=DISTRIBUTION",
+    help="prompt=lognormal:MEAN,CV, output=choice:64*0.8,1024*0.2, uniform:LOW..HIGH, exponential:MEAN.",
 )
 @click.option("--turns", type=int, default=1, show_default=True, metavar="N", help="Requests of a session: each has all text before it as a cached prefix.")
 @click.option("--think", type=float, default=0.0, show_default=True, metavar="SECONDS", help="Mean time between an answer and the next turn.")
@@ -72,16 +77,21 @@ OWN = ("arrivals", "users", "burstiness", "trace", "speed", "requests", "turns",
 
 def written(found: Simulation, study: Any) -> str:
     """Tables, targets, and what they rest on."""
+    from fractions import Fraction
+
+    from symroof.analysis.verdict import basis_lines
     from symroof.cli.ledger import inputs_table, switches_line
     from symroof.report.text_table import table
+    from symroof.simulate.run_simulation import rests_on
     from symroof.units import format_quantity
 
     (head, times), (_, rates) = found.tables()
-    lines = [f"== {found.title} ==", *(f"! {warning}" for warning in found.warnings), table(times, head), "", table(rates)]
+    lines = [f"== {found.title} ==", *basis_lines([study.first]), *(f"! {warning}" for warning in found.warnings), table(times, head), "", table(rates)]
     for name, check in found.checks.items():
-        limit = format_quantity(check["limit"], "s")
+        limit = format_quantity(Fraction(check["limit"]), "s")
         lines.append(f"{'meets' if check['met'] else 'misses'} the target: {found.judged} of {name} {'at most' if check['met'] else 'above'} {limit}")
     if len(found.runs) > 1:
         lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
-    lines += ["", "simulated:", *(f"  {text}" for text in found.says), "", "inputs (* = defaulted):", inputs_table(study.first.inputs()), "", switches_line(study.first)]
+    inputs = study.first.inputs(rests_on(study.first.case))
+    lines += ["", "simulated:", *(f"  {text}" for text in found.says), "", "inputs (* = defaulted):", inputs_table(inputs), "", switches_line(study.first)]
     return "\n".join(lines)

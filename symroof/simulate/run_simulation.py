@@ -94,7 +94,18 @@ def simulate(
             server.run(len(work) * (part + 1) // PARTS)
         runs.append(Run.of(server))
     limits = {name: float(limit) for name, limit in answers.targets.items() if name in METRICS}
-    return Simulation(case_title(answers), tuple(runs), limits, judge, (*says, *told), _warnings(answers, runs), answers.ledger())
+    return Simulation(case_title(answers), tuple(runs), limits, judge, (*says, *told), _warnings(answers, runs), answers.ledger(rests_on(case)))
+
+
+RESTS_ON = ("loaded_time", "concurrency", "load")
+OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
+"""Its times, what memory holds, and what comes; and those of a prefill on its own."""
+
+
+def rests_on(case: Case) -> tuple[str, ...]:
+    """The quantities whose inputs a simulation of a case has."""
+    names = RESTS_ON if case.theory.assumptions["scheduling"] == "chunked" else (*RESTS_ON, *OF_PREFILL)
+    return tuple(filter(case.known, names))
 
 
 def _server(cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | None, schedule: str) -> Server:
@@ -103,9 +114,7 @@ def _server(cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | No
     return (Exclusive if schedule == "exclusive" else Disaggregated)(cost, rules, work, prefill)
 
 
-def _traffic(
-    answers: Answers, arrivals: str | None, users: int | None, burstiness: float, lengths: Mapping[str, Any], turns: int, think: float
-) -> Traffic:
+def _traffic(answers: Answers, arrivals: str | None, users: int | None, burstiness: float, lengths: Mapping[str, Any], turns: int, think: float) -> Traffic:
     """What is drawn: as the case has it, unless lengths are given."""
     case = answers.case
     known = case.known("arrival_rate")
@@ -126,7 +135,8 @@ def _traffic(
         raise InputError(problems)
     mix = None
     if not read and case.known("long_share"):
-        mix = (float(case.value("long_share")), *(Length("fixed", (float(answers.result(name).value),)) for name in ("long_prompt", "long_output")))
+        long_prompt, long_output = (Length("fixed", (float(answers.result(name).value),)) for name in ("long_prompt", "long_output"))
+        mix = float(case.value("long_share")), long_prompt, long_output
     for name in ("prompt", "output"):
         if name not in read:
             mean, spread = float(answers.result(name).value), float(case.value("output_spread")) if name == "output" else 0.0
@@ -135,9 +145,7 @@ def _traffic(
     groups = int(case.value("attention_dp"))
     of_batch = -(-int(case.value("batch")) // groups) * groups
     cached = int(case.value("cached_prefix")) if case.known("cached_prefix") else 0
-    return checked(
-        Traffic(kind, read["prompt"], read["output"], rate, users or of_batch, burstiness, cached, turns, think, int(case.value("block_size")), mix)
-    )
+    return checked(Traffic(kind, read["prompt"], read["output"], rate, users or of_batch, burstiness, cached, turns, think, int(case.value("block_size")), mix))
 
 
 def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
@@ -161,7 +169,10 @@ def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) 
             raise InputError(Problem("budget", f"of {budget:,} tokens leaves none for prompts beside {batch:,} that decode"))
     else:
         together = max(1, int(case.value("prefill_batch")) // groups)
-        told.append(f"whole prompts{f', up to {together:,} at once' if together > 1 else ''}{each}, " + ("before any decode" if schedule == "exclusive" else "on other devices"))
+        told.append(
+            f"whole prompts{f', up to {together:,} at once' if together > 1 else ''}{each}, "
+            + ("before any decode" if schedule == "exclusive" else "on other devices")
+        )
     if schedule == "disaggregated":
         instances = Fraction(answers.result("prefill_devices").value) / Fraction(case.value("instance_devices"))
         if not 0 < instances <= 1000 or instances.denominator > 1000:
@@ -172,7 +183,7 @@ def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) 
         except NoValue as error:
             told.append(f"transfers of caches take no time: {error}")
     told.append("requests wait until their longest cache fits; none is preempted" if share(1) else "memory is not known, and bounds nothing")
-    told.append("times are those of the theory at these requests; drafts are not modelled")
+    told.append("the first token comes with the prefill, each other one with a step; drafts are not modelled")
     return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
 
 

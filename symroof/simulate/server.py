@@ -113,10 +113,11 @@ class Server:
         self.read, self.joined = list(self.cached), [0] * count
         self.home = [0] * count
         self.groups = [Group(len(cost.features)) for _ in range(cost.groups)]
-        self.coming = [(time, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
+        self.coming: list[tuple[float, int]] = [(time, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
         heapq.heapify(self.coming)
         self.clock, self.steps, self.finished, self.refused = 0.0, 0, 0, 0
-        self.gaps, self.timeline, self.every, self.ticks = Gaps(), [], 1, 0
+        self.gaps, self.every, self.ticks = Gaps(), 1, 0
+        self.timeline: list[tuple[float, int, int, float]] = []
         self.decode_time = self.prefill_time = 0.0
         self.fifo = not any(self.priority)
         self.left, self.counting, self.counted_from, self.counted_to = count, True, 0.0, math.inf
@@ -314,7 +315,7 @@ class Server:
         """When something may come that changes a step without prompts."""
         if not self.coming or (self.fifo and all(group.waiting for group in self.groups)):
             return math.inf
-        return self.coming[0][0]
+        return float(self.coming[0][0])
 
     def decode(self) -> None:
         """Steps without prompts, until a request ends or another may be admitted."""
@@ -423,7 +424,9 @@ class Disaggregated(Paused):
             some: list[int] = []
             while self.queue and len(some) < self.rules.together * len(self.groups) and self.queue[0][1] <= start:
                 some.append(heapq.heappop(self.queue)[2])
-            seconds = self.turns * prefill_seconds(self, [[(i, self.prompt[i] - self.read[i]) for i in some[g :: len(self.groups)]] for g in range(len(self.groups))])
+            seconds = self.turns * prefill_seconds(
+                self, [[(i, self.prompt[i] - self.read[i]) for i in some[g :: len(self.groups)]] for g in range(len(self.groups))]
+            )
             heapq.heapreplace(self.free, start + seconds)
             self.prefill_time += seconds / len(self.free)
             for i in some:

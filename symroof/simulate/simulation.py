@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,7 +62,9 @@ class Run:
         apart = hasattr(server, "free")
         worked = server.decode_time if apart else server.decode_time + server.prefill_time
         share = 1 / makespan if makespan else 0.0
-        return cls(table, gaps, counts, np.array(server.timeline).reshape(-1, 4), (low, high), makespan, worked * share, server.prefill_time * share, server.steps)
+        return cls(
+            table, gaps, counts, np.array(server.timeline).reshape(-1, 4), (low, high), makespan, worked * share, server.prefill_time * share, server.steps
+        )
 
     def times(self, metric: str) -> tuple[Any, Any]:
         """The times of a metric, and how many of each there were."""
@@ -243,11 +246,17 @@ class Simulation:
             if unit == "":
                 value, half = f"{figure.value:.1%}", f"{figure.half or 0:.1%}"
             else:
-                value, half = (format_quantity(number, unit) for number in (figure.value, figure.half or 0.0))
+                value, half = (format_quantity(Fraction(number), unit) for number in (figure.value, figure.half or 0.0))
             return value if figure.half is None else f"{value} ± {half}"
 
         times = [[METRICS[metric], *(written(figure, "s") for figure in each.values())] for metric, each in self.summary.items()]
-        words = {"request_rate": "responses", "throughput": "output tokens", "within_targets": "within targets", "busy": "busy", "prefilling": "in steps that prefill"}
+        words = {
+            "request_rate": "responses",
+            "throughput": "output tokens",
+            "within_targets": "within targets",
+            "busy": "busy",
+            "prefilling": "in steps that prefill",
+        }
         rates = [[words.get(name, name), written(figure, unit)] for name, (figure, unit) in self.rates.items()]
         return [(("", *STATISTICS), times), ((), rates)]
 
@@ -263,7 +272,10 @@ class Simulation:
     def __repr__(self) -> str:
         from symroof.units import format_quantity
 
-        ttft, itl = (format_quantity(self.summary[name]["mean"].value, "s") if math.isfinite(self.summary[name]["mean"].value) else "-" for name in ("ttft", "itl"))
+        ttft, itl = (
+            format_quantity(Fraction(self.summary[name]["mean"].value), "s") if math.isfinite(self.summary[name]["mean"].value) else "-"
+            for name in ("ttft", "itl")
+        )
         return f"<Simulation of {len(self.requests):,} requests: TTFT {ttft}, ITL {itl} in the mean, {self.rates['request_rate'][0].value:.4g} request/s>"
 
     def _repr_html_(self) -> str:

@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 from symroof.errors import InputError, Problem
@@ -20,7 +20,7 @@ from symroof.formula.evaluate import NoValue, function
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.source import Source, python
-from symroof.formula.tree import ONE, Name, Num, Tree, names
+from symroof.formula.tree import Num, Tree, names
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.devices import GROUP, PASS, Devices
@@ -33,6 +33,9 @@ FLOATS: dict[str, Any] = {
     "ceil": lambda over, under: math.ceil(over / under), "floor": lambda over, under: math.floor(over / under),
 }  # fmt: skip
 """The functions in a formula's source, over floats."""
+
+REMEMBERED = 1 << 16
+"""Requests of which it is remembered what they add: lengths and contexts recur."""
 
 PIECE = Step("piece", (Segment("1", "piece_new", "piece_past", "prompt", rows="piece_rows"),))
 TOKEN = Step("token", (Segment("1", "1", "token_past"),))
@@ -87,14 +90,12 @@ class Driver:
         feature: the place of what it sums, among the features of a request.
         phase: whose segments it sums: ``prompt``, ``token``, or both where it is None.
         part: of one ``group``, of one ``pass`` through a stage, or of all where it is empty.
-        pooled: whether a pass takes the tokens of all groups.
     """
 
     name: str
     feature: int
     phase: str | None
     part: str
-    pooled: bool
 
 
 class StepCost:
@@ -139,11 +140,13 @@ class StepCost:
             self._time = printed(self._tree, free, FLOATS)
             self.of_piece = self._of_request(PIECE, OF_PIECE)
             self._of_token = self._of_request(TOKEN, OF_TOKEN)
+            self._context = float(case.value("context")) if self._fixed else 0.0
         except NoValue as error:
             raise InputError(Problem("simulate", f"this case has no step times: {error}")) from None
         self._arrays: Callable[..., Any] | None = None
         self._alone = self.groups == 1 and self.stages == 1
         self._order = [(driver.feature, driver.phase) for driver in self.drivers]
+        self._plan = [(driver.feature, driver.phase, driver.part) for driver in self.drivers]
 
     def _drivers(self) -> list[Driver]:
         """The drivers of the whole step, of a group and of a pass, by the names that the formula has for them."""
@@ -153,11 +156,11 @@ class StepCost:
                 continue
             feature = self.features.index((per, scope))
             whole = self.devices.totals.driver_name(self.step, per, scope, alone)
-            found[whole] = Driver(whole, feature, alone, "", True)
+            found[whole] = Driver(whole, feature, alone, "")
             for pooled in (True, False):
                 name = self.devices.driver_name(self.step, per, scope, alone, pooled)
                 if name != whole:
-                    found[name] = Driver(name, feature, alone, GROUP if self.groups > 1 and not pooled else PASS, pooled)
+                    found[name] = Driver(name, feature, alone, GROUP if self.groups > 1 and not pooled else PASS)
         return list(found.values())
 
     def _of_request(self, step: Step, free: tuple[str, ...]) -> Callable[..., tuple[float, ...]]:
@@ -170,6 +173,7 @@ class StepCost:
                 tree = substitute(tree, {scope.symbol: Num(Fraction(self.case.value(scope.symbol)))})
             parts.append(printed(tree, free, FLOATS))
 
+        @lru_cache(maxsize=REMEMBERED)
         def features(*numbers: float) -> tuple[float, ...]:
             return tuple(float(part(None, *numbers)) for part in parts)
 
@@ -177,10 +181,7 @@ class StepCost:
 
     def of_token(self, context: int) -> tuple[float, ...]:
         """What a decoding request that sees so many keys adds to a step."""
-        return self._of_token(self._past(context))
-
-    def _past(self, context: int) -> float:
-        return (float(self.case.value("context")) if self._fixed else context) - 1
+        return self._of_token((self._context if self._fixed else context) - 1)
 
     def until(self, context: int) -> float:
         """The largest context up to which what a decoding request adds moves evenly from here on."""
@@ -231,36 +232,32 @@ class StepCost:
     def _arguments(
         self, prompts: Sequence[Sequence[float]], tokens: Sequence[Sequence[Any]], decoding: Sequence[int], requests: Sequence[int]
     ) -> list[list[Any]]:
-        """What the formula takes, for each group; of equal groups one."""
-        passes = self.stages
-        shares = [math.ceil(count / passes) / count if count else 1.0 for count in decoding]
-        if self.prefill and passes > 1:  # prompts go through the stages one by one
-            pieces = [1 / count if count else 0.0 for count in requests]
-        else:
-            pieces = [1 / passes] * len(prompts)
-        prompt = [sum(column) for column in zip(*prompts, strict=True)]
-        token = [sum(column) for column in zip(*tokens, strict=True)]
-        if passes > 1:
-            prompt_pass = [sum(x * share for x, share in zip(column, pieces, strict=True)) for column in zip(*prompts, strict=True)]
-            token_pass = [sum(x * share for x, share in zip(column, shares, strict=True)) for column in zip(*tokens, strict=True)]
+        """What the formula takes, for each group."""
+        prompt, token = _sums(prompts), _sums(tokens)
+        prompt_pass, token_pass = prompt, token
+        if self.stages > 1:
+            if self.prefill:  # prompts go through the stages one by one
+                prompts = [[x / count for x in column] if count else column for column, count in zip(prompts, requests, strict=True)]
+            else:
+                prompts = [[x / self.stages for x in column] for column in prompts]
+            shares = [math.ceil(count / self.stages) / count if count else 1.0 for count in decoding]
+            tokens = [[x * share for x in column] for column, share in zip(tokens, shares, strict=True)]
+            prompt_pass, token_pass = _sums(prompts), _sums(tokens)
+        last = [max(requests) * self.groups] if self.prefill else []
         found = []
-        for g in range(len(prompts)):
-            of_group, of_tokens = prompts[g], tokens[g]
-            if passes > 1:
-                of_group, of_tokens = [x * pieces[g] for x in of_group], [x * shares[g] for x in of_tokens]
+        for of_prompts, of_tokens in zip(prompts, tokens, strict=True):
+            sources = {"": (prompt, token), PASS: (prompt_pass, token_pass), GROUP: (of_prompts, of_tokens)}
             arguments: list[Any] = []
-            for each in self.drivers:
-                if each.part == "":
-                    p, d = prompt[each.feature], token[each.feature]
-                elif each.part == PASS and (each.pooled or self.groups == 1):
-                    p, d = prompt_pass[each.feature], token_pass[each.feature]
-                else:
-                    p, d = of_group[each.feature], of_tokens[each.feature]
-                arguments.append(p + d if each.phase is None else p if each.phase == "prompt" else d)
-            if self.prefill:
-                arguments.append(max(requests) * self.groups)
-            found.append(arguments)
+            for feature, phase, part in self._plan:
+                p, d = sources[part]
+                arguments.append(p[feature] + d[feature] if phase is None else p[feature] if phase == "prompt" else d[feature])
+            found.append(arguments + last)
         return found
+
+
+def _sums(columns: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """The features of all groups together."""
+    return columns[0] if len(columns) == 1 else [sum(column) for column in zip(*columns, strict=True)]
 
 
 def request_share(case: Case) -> Callable[[int], float]:
@@ -285,4 +282,4 @@ def request_share(case: Case) -> Callable[[int], float]:
     return lambda context: float(share(None, float(context)))
 
 
-__all__ = ["ONE", "Driver", "Name", "StepCost", "inlined", "printed", "request_share"]
+__all__ = ["FLOATS", "Driver", "StepCost", "inlined", "printed", "request_share"]

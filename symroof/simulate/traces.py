@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -121,8 +122,12 @@ def _form(file: str, number: int, line: str) -> tuple[str, Callable[[str], Row]]
             doubled = next((name for name in names if name and names.count(name) > 1), None)
             if doubled:
                 raise InputError(Problem(file, f"the column {doubled} is there twice", number, 1, source=line.rstrip()))
-            return "table", lambda text: made(dict(zip(names, _cells(text, len(names)), strict=True)))
+            return "table", partial(_of_table, made, names)
     raise InputError(Problem(file, "is no trace of a known form", number, 1, source=line.rstrip("\r\n"), hint=f"there are {FORMS_TOLD}"))
+
+
+def _of_table(made: Callable[[dict[str, str]], Row], names: list[str], line: str) -> Row:
+    return made(dict(zip(names, _cells(line, len(names)), strict=True)))
 
 
 def _cells(line: str, count: int | None = None) -> list[str]:
@@ -167,8 +172,8 @@ def _mooncake(line: str) -> Row:
     hashes = value.get("hash_ids", [])
     if not isinstance(hashes, list) or not all(type(each) is int for each in hashes):
         raise ValueError("hash_ids is not a list of whole numbers")
-    lengths = (_tokens(value[name], name) for name in ("input_length", "output_length"))
-    return Row(_seconds(value["timestamp"]) / 1000, *lengths, blocks=tuple(hashes))
+    prompt, output = (_tokens(value[name], name) for name in ("input_length", "output_length"))
+    return Row(_seconds(value["timestamp"]) / 1000, prompt, output, blocks=tuple(hashes))
 
 
 def _tokens(value: Any, name: str = "tokens") -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -154,9 +154,9 @@ class Workload:
         2
         """
         count = len(prompt)
-        whole = [np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy() for x in (prompt, output, cached, priority)]
-        whole[2] = np.clip(whole[2], 0, whole[0] - 1)
-        return cls(np.asarray(arrival, dtype=float), *whole, np.full(count, -1), np.zeros(count), warmup, tuple(says))
+        tokens, written, held, order = (np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy() for x in (prompt, output, cached, priority))
+        held = np.clip(held, 0, tokens - 1)
+        return cls(np.asarray(arrival, dtype=float), tokens, written, held, order, np.full(count, -1), np.zeros(count), warmup, tuple(says))
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,6 @@ class Traffic:
     think: float = 0.0
     block: int = 16
     mix: tuple[float, Length, Length] | None = None
-    both: tuple[str, ...] = field(default=(), repr=False)
 
     def drawn(self, requests: int, random: np.random.Generator, warmup: float = 0.1) -> Workload:
         """So many requests.
@@ -267,11 +266,3 @@ def checked(traffic: Traffic) -> Traffic:
     if problems:
         raise InputError(problems)
     return traffic
-
-
-def first(workload: Workload, requests: int | None) -> Workload:
-    """The first so many requests of those that come at known times."""
-    if requests is None or requests >= len(workload):
-        return workload
-    cut = {name: getattr(workload, name)[:requests] for name in ("arrival", "prompt", "output", "cached", "priority", "follower", "pause")}
-    return replace(workload, **cut)
