@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
     from symroof.report.pictures.sheet import Picture
-    from symroof.simulate.simulation import Simulation
+    from symroof.report.pictures.simulated import DrawnSimulation
     from symroof.sweep.axes import Axis
     from symroof.sweep.plan import Plan
     from symroof.theory.declarations import Declarations
@@ -168,7 +168,7 @@ class Study(core.Study):
         replications: int = 1,
         warmup: float | None = None,
         judge: str = "mean",
-    ) -> Simulation:
+    ) -> DrawnSimulation:
         """One instance of the first case step by step: requests arrive, wait, are prefilled and decoded. What a step holds is the engine's
         rule (switch ``scheduling``), how long it takes the theory's formula at just those requests.
 
@@ -198,12 +198,14 @@ class Study(core.Study):
         >>> found.summary["ttft"]["mean"].value < 0.05, len(found.requests), found == study.simulate(requests=400, seed=1)
         (True, 400, True)
         """
+        from symroof.report.pictures.simulated import DrawnSimulation
         from symroof.simulate.run_simulation import simulate
 
-        return simulate(
+        found = simulate(
             self, arrivals, requests, seed, users=users, burstiness=burstiness, trace=trace, speed=speed, lengths=lengths, turns=turns, think=think,
             budget=budget, replications=replications, warmup=warmup, judge=judge,
         )  # fmt: skip
+        return DrawnSimulation(**vars(found))
 
     def check(self) -> Report:
         """Check the claim files that the study names, relative to its own folder; a study without any has an empty report.

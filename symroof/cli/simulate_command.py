@@ -66,7 +66,9 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
     if len(made.cases) > 1:
         say(f"several cases given; simulating the first of {len(made.cases)}", err=True)
     if picture:
-        found.plot(kind).save(picture)
+        from symroof.report.pictures.simulated import picture as drawn
+
+        drawn(found, kind).save(picture)
         say(f"wrote {picture}", err=True)
     say(json_text(found.as_json()) if as_json else written(found, made))
     return int(found.missed)

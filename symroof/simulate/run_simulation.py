@@ -135,17 +135,43 @@ def _traffic(answers: Answers, arrivals: str | None, users: int | None, burstine
         raise InputError(problems)
     mix = None
     if not read and case.known("long_share"):
-        long_prompt, long_output = (Length("fixed", (float(answers.result(name).value),)) for name in ("long_prompt", "long_output"))
+        long_prompt, long_output = (Length("fixed", (number(case, name),)) for name in ("long_prompt", "long_output"))
         mix = float(case.value("long_share")), long_prompt, long_output
     for name in ("prompt", "output"):
         if name not in read:
-            mean, spread = float(answers.result(name).value), float(case.value("output_spread")) if name == "output" else 0.0
+            mean, spread = number(case, name), float(case.value("output_spread")) if name == "output" else 0.0
             read[name] = Length("lognormal", (mean, math.sqrt(spread))) if spread else Length("fixed", (mean,))
     rate = float(case.value("arrival_rate") / case.value("dp")) if known else 0.0
     groups = int(case.value("attention_dp"))
     of_batch = -(-int(case.value("batch")) // groups) * groups
     cached = int(case.value("cached_prefix")) if case.known("cached_prefix") else 0
-    return checked(Traffic(kind, read["prompt"], read["output"], rate, users or of_batch, burstiness, cached, turns, think, int(case.value("block_size")), mix))
+    return checked(
+        Traffic(
+            kind,
+            read["prompt"],
+            read["output"],
+            rate,
+            of_batch if users is None else users,
+            burstiness,
+            cached,
+            turns,
+            think,
+            int(case.value("block_size")),
+            mix,
+        )
+    )
+
+
+def number(case: Case, name: str) -> float:
+    """An input that a simulation cannot do without.
+
+    Raises:
+        InputError: the case has none.
+    """
+    try:
+        return float(case.value(name))
+    except NoValue as error:
+        raise InputError(Problem("simulate", str(error), path=name)) from None
 
 
 def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
@@ -174,7 +200,7 @@ def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) 
             + ("before any decode" if schedule == "exclusive" else "on other devices")
         )
     if schedule == "disaggregated":
-        instances = Fraction(answers.result("prefill_devices").value) / Fraction(case.value("instance_devices"))
+        instances = Fraction(number(case, "prefill_devices")) / Fraction(case.value("instance_devices"))
         if not 0 < instances <= 1000 or instances.denominator > 1000:
             raise InputError(Problem("prefill_devices", "have to make from 1/1,000 to 1,000 instances"))
         try:

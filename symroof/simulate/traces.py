@@ -92,7 +92,7 @@ def _take(file: str, number: int, line: str, read: Callable[[str], Row], rows: l
     """Read one line; 1 where its request has no tokens."""
     try:
         row = read(line)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, RecursionError, csv.Error) as error:
         problems.append(Problem(file, str(error) or "cannot be read", number, 1, source=line.rstrip("\r\n")))
         return 0
     if row.prompt == 0 or row.output == 0:

@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from symroof.drawing.colours import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
 from symroof.drawing.scales import decimal, evenly
 from symroof.errors import InputError, Problem, nearest
 from symroof.report.pictures.sheet import Picture, finished, framed, sheet
 from symroof.report.pictures.words import seconds
-
-if TYPE_CHECKING:
-    from symroof.simulate.simulation import Simulation
+from symroof.simulate.simulation import Simulation
 
 KINDS = ("distribution", "timeline")
 POINTS = 240
 LINES = (("ttft", "time to first token", BLUE), ("itl", "inter-token latency", ORANGE), ("response_time", "end to end", GREEN))
+
+
+class DrawnSimulation(Simulation):
+    __doc__ = Simulation.__doc__
+
+    def plot(self, kind: str = "distribution") -> Picture:
+        """A picture: the ``distribution`` of its times, or the ``timeline`` of batch and queue.
+
+        Raises:
+            InputError: no such kind; nothing to draw.
+        """
+        return picture(self, kind)
 
 
 def picture(found: Simulation, kind: str) -> Picture:
