@@ -182,7 +182,8 @@ class Study(core.Study):
             speed: how many times faster than recorded they come.
             lengths: ``{"prompt": "lognormal:512,1.2", "output": "choice:64*0.8,1024*0.2"}``; also ``uniform:1..99``, ``exponential:64``, a number.
             turns, think: requests of a session, each with all text before it as a cached prefix, and mean seconds between them.
-            budget: tokens of a step of a group (default: ``chunk + batch``, or the engine's).
+            budget: tokens of a step of a group (default: ``chunk + batch``, or the engine's); where prefills pause the decode, prompt tokens of one
+                of their steps (default: ``prefill_batch`` whole prompts).
             replications: independent runs, for intervals (95 %).
             warmup: share of the requests that end first and are not counted (default 0.1, of a trace 0).
             judge: what a target is held against: ``mean``, ``p50``, ``p90`` or ``p99``.

@@ -195,10 +195,14 @@ def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) 
             raise InputError(Problem("budget", f"of {budget:,} tokens leaves none for prompts beside {batch:,} that decode"))
     else:
         together = max(1, int(case.value("prefill_batch")) // groups)
-        told.append(
-            f"whole prompts{f', up to {together:,} at once' if together > 1 else ''}{each}, "
-            + ("before any decode" if schedule == "exclusive" else "on other devices")
-        )
+        where = "before any decode" if schedule == "exclusive" else "on other devices"
+        if budget is not None and schedule == "exclusive":
+            together = batch
+            told.append(f"prompts{each} {where}, in order of arrival, up to {budget:,} tokens in a step")
+        else:
+            told.append(f"whole prompts{f', up to {together:,} at once' if together > 1 else ''}{each}, {where}")
+            told += [f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"] if budget is not None else []
+            budget = None
     if schedule == "disaggregated":
         instances = Fraction(number(case, "prefill_devices")) / Fraction(case.value("instance_devices"))
         if not 0 < instances <= 1000 or instances.denominator > 1000:

@@ -33,7 +33,8 @@ class Rules:
 
     Attributes:
         batch: requests of a group that decode or are prefilled.
-        budget: tokens of a step of a group, those that decode included, where prompts are prefilled in chunks.
+        budget: tokens of a step of a group, those that decode included, where prompts are prefilled in chunks; of a step that only prefills
+            those of prompts, 0 for whole ones.
         together: prompts of a group that are prefilled at once, where that is not in chunks.
         prefill_instances: how many instances prefill, where they are others than those that decode.
         share: the share of a group's memory that a request takes at its longest context.
@@ -119,7 +120,7 @@ class Server:
         self.gaps, self.every, self.ticks = Gaps(), 1, 0
         self.timeline: list[tuple[float, int, int, float]] = []
         self.decode_time = self.prefill_time = 0.0
-        self.fifo = not any(self.priority)
+        self.fifo, self.next = not any(self.priority), work.loop
         self.left, self.counting, self.counted_from, self.counted_to = count, True, 0.0, math.inf
 
     # --------------------------------------------------------------------------------------------------------- the run
@@ -163,7 +164,10 @@ class Server:
         if self.finished == self.work.warmup and self.left:  # the beginning, where requests get more, is not counted
             self.counted_from = time
             self.gaps.clear()
-        if (after := self.follower[i]) >= 0:
+        after = self.follower[i]
+        if 0 < self.next < len(self.prompt):
+            after, self.next = self.next, self.next + 1
+        if after >= 0:
             heapq.heappush(self.coming, (time + self.pause[i], after))
 
     def point(self) -> None:
@@ -292,6 +296,10 @@ class Server:
         decoding = sum(group.decoding for group in self.groups)
         self.gap(seconds, decoding)
         self.advance(1)
+        self.read_on(pieces)
+
+    def read_on(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """These pieces are prefilled, and with the last of a prompt its first token is there."""
         for group, some in zip(self.groups, pieces, strict=True):
             for i, taken in some:
                 self.read[i] += taken
@@ -378,7 +386,7 @@ class Paused(Server):
 
 
 class Exclusive(Paused):
-    """Prompts come first: as long as one waits that may be admitted the decode pauses, and whole prompts are prefilled."""
+    """Prompts come first: as long as one waits that may be admitted the decode pauses. They are prefilled whole, or cut where a budget says so."""
 
     def __init__(self, cost: StepCost, rules: Rules, work: Workload, prefill: StepCost) -> None:
         super().__init__(cost, rules, work)
@@ -386,9 +394,13 @@ class Exclusive(Paused):
 
     def pieces(self, group: Group) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
-        while len(found) < self.rules.together and self.admits(group):
-            i = self.admit(group)
-            found.append((i, self.prompt[i] - self.read[i]))
+        left = self.rules.budget or math.inf
+        while left > 0 and len(found) < self.rules.together and (group.partial is not None or self.admits(group)):
+            i = self.admit(group) if group.partial is None else group.partial
+            taken = int(min(left, self.prompt[i] - self.read[i]))
+            left -= taken
+            found.append((i, taken))
+            group.partial = i if self.read[i] + taken < self.prompt[i] else None
         return found
 
     def mixed(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
@@ -396,9 +408,7 @@ class Exclusive(Paused):
         seconds = prefill_seconds(self, pieces)
         self.clock += seconds
         self.prefill_time += seconds
-        for group, some in zip(self.groups, pieces, strict=True):
-            for i, _ in some:
-                self.token(group, i)
+        self.read_on(pieces)
 
 
 class Disaggregated(Paused):

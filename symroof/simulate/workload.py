@@ -131,6 +131,7 @@ class Workload:
         pause: seconds between the end of a request and its follower.
         warmup: how many requests at the start are not counted.
         says: what it is, in words.
+        loop: of a closed loop the users: whose request has ended sends the next of all.
     """
 
     arrival: Numbers
@@ -142,6 +143,7 @@ class Workload:
     pause: Numbers
     warmup: int = 0
     says: tuple[str, ...] = ()
+    loop: int = 0
 
     def __len__(self) -> int:
         return len(self.prompt)
@@ -200,11 +202,10 @@ class Traffic:
         arrival = np.full(requests, np.nan)
         follower, pause = np.full(requests, -1), np.zeros(requests)
         cached = np.minimum(self.cached, prompt - 1)
-        uncounted = int(requests * warmup)
+        uncounted, users = int(requests * warmup), 0
         if self.arrivals == "closed-loop":
             users = min(self.users, requests)
             arrival[:users] = 0.0
-            follower[: requests - users] = np.arange(users, requests)
             output[:users] = random.integers(1, output[:users] + 1)  # the server is met in the middle of its work
             uncounted = max(uncounted, min(users, requests // 2))
         else:
@@ -219,7 +220,7 @@ class Traffic:
                 text = prompt[before] + output[before]
                 prompt[now] = np.minimum(prompt[now] + text, LONGEST)
                 cached[now] = np.minimum(text // self.block * self.block, prompt[now] - 1)
-        return Workload(arrival, prompt, output, cached, np.zeros(requests, dtype=np.int64), follower, pause, uncounted, self.says())
+        return Workload(arrival, prompt, output, cached, np.zeros(requests, dtype=np.int64), follower, pause, uncounted, self.says(), users)
 
     def _times(self, count: int, rate: float, random: np.random.Generator) -> Numbers:
         if self.arrivals == "uniform":

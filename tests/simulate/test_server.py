@@ -43,6 +43,14 @@ def test_prompts_first_by_hand(tmp_path):
     assert sorted(zip(run.gaps.round(6).tolist(), run.counts.tolist(), strict=True)) == [(0.004, 1), (0.004, 2), (0.024, 1)]
 
 
+def test_prompts_first_and_cut_by_hand(tmp_path):
+    """At most 6 tokens in a step: A and 2 of B's to 12 ms, 6 and 2 more to 24 and 28 ms, with what waits then: 2 of C's are there since 25 ms."""
+    trace = write_trace(tmp_path, [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)])
+    found = by_hand("exclusive", batch=3).simulate(trace=trace, budget=6)
+    assert found.requests.first_token.tolist() == pytest.approx([0.012, 0.028, 0.032])
+    assert found.requests.end.tolist() == pytest.approx([0.040, 0.040, 0.032])
+
+
 def test_disaggregated_by_hand(tmp_path):
     """A is prefilled to 8 ms, B to 28 ms, C to 32 ms; A decodes alone, 2 ms a step, to 12 ms."""
     trace = write_trace(tmp_path, [(0, 4, 3), (0, 10, 3), (0.025, 2, 1)])
