@@ -30,6 +30,8 @@ REQUESTS, MOST_REPLICATIONS = 2_000, 100
 LARGE_MEMORY, LARGE_BUDGET, SMALL_BUDGET = 70 * 2**30, 8192, 2048
 """Tokens of a step of an engine that is told no budget: vLLM's, by the memory of the device (vllm/engine/arg_utils.py)."""
 PARTS = 100
+MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
+"""Tokens that all requests of a run write, and steps that their prompts take; beyond that a simulation would take hours."""
 
 
 def simulate(
@@ -89,12 +91,25 @@ def simulate(
     rules, told = _rules(answers, cost, schedule, budget)
     runs = []
     for work in works:
+        _bounded(work, rules)
         server = _server(cost, rules, work, prefill, schedule)
         for part in track(range(PARTS), "simulating"):
             server.run(len(work) * (part + 1) // PARTS)
         runs.append(Run.of(server))
     limits = {name: float(limit) for name, limit in answers.targets.items() if name in METRICS}
     return Simulation(case_title(answers), tuple(runs), limits, judge, (*says, *told), _warnings(answers, runs), answers.ledger(rests_on(case)))
+
+
+def _bounded(work: Workload, rules: Rules) -> None:
+    """Refuse what would take hours.
+
+    Raises:
+        InputError: too many tokens.
+    """
+    if float(work.output.sum()) > MOST_TOKENS or float(work.prompt.sum()) / (rules.budget or math.inf) > MOST_PREFILLS:
+        raise InputError(
+            Problem("requests", f"have {int(work.prompt.sum()):,} tokens of prompts and {int(work.output.sum()):,} of responses: more than can be simulated")
+        )
 
 
 RESTS_ON = ("loaded_time", "concurrency", "load")

@@ -112,11 +112,10 @@ class Server:
         self.priority, self.follower, self.pause = work.priority.tolist(), work.follower.tolist(), work.pause.tolist()
         self.came, self.began, self.first, self.ended = ([math.nan] * count for _ in range(4))
         self.read, self.joined = list(self.cached), [0] * count
-        self.home = [0] * count
         self.groups = [Group(len(cost.features)) for _ in range(cost.groups)]
         self.coming: list[tuple[float, int]] = [(time, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
         heapq.heapify(self.coming)
-        self.clock, self.steps, self.finished, self.refused = 0.0, 0, 0, 0
+        self.clock, self.steps, self.finished = 0.0, 0, 0
         self.gaps, self.every, self.ticks = Gaps(), 1, 0
         self.timeline: list[tuple[float, int, int, float]] = []
         self.decode_time = self.prefill_time = 0.0
@@ -130,7 +129,7 @@ class Server:
         until = min(until, len(self.prompt))
         while self.finished < until:
             self.arrive()
-            if not self.step():
+            if not self.step() and self.finished < until:
                 self.idle()
             self.point()
 
@@ -143,14 +142,12 @@ class Server:
             if not self.left and self.counted_from:  # the end, where requests get fewer, is not counted
                 self.counting, self.counted_to = False, time
             if self.rules.share(self.prompt[i] + self.output[i] - 1) > FULL:
-                self.refused += 1
                 self.end(i, time)
                 continue
             self.enqueue(time, i)
 
     def enqueue(self, time: float, i: int) -> None:
         home = min(range(len(self.groups)), key=lambda g: self.groups[g].load) if len(self.groups) > 1 else 0
-        self.home[i] = home
         heapq.heappush(self.groups[home].waiting, (self.priority[i], time, i))
 
     def idle(self) -> None:

@@ -86,6 +86,19 @@ def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
     assert found.runs[0].timeline[:, 3].max() <= 1
 
 
+def test_a_run_ends_where_its_last_request_is_refused_or_has_no_decode(tmp_path):
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
+    found = study.simulate(trace=write_trace(tmp_path, [(0, 100, 2), (5, 10_000_000, 2)]))
+    assert found.requests.refused.tolist() == [False, True]
+    assert found.runs[0].makespan == 5
+    alone = study.simulate(trace=write_trace(tmp_path, [(0, 10_000_000, 2)]))
+    assert alone.requests.refused.all()
+    assert alone.missed
+    assert "-" in repr(alone)
+    ended = by_hand("disaggregated", prefill_devices=1).simulate(trace=write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)]))
+    assert ended.runs[0].makespan == pytest.approx(0.04)
+
+
 # ------------------------------------------------------------------------------------------------------- other servers
 
 
@@ -210,8 +223,14 @@ def deployments(count, seed):
 def test_rates_are_the_closed_forms_where_prefills_pause_the_decode(case):
     study = sr.Study(**case, assume={"scheduling": "exclusive"})
     found = study.simulate("closed-loop", requests=max(600, 12 * case["batch"]))
-    assert found.rates["request_rate"][0].value == pytest.approx(float(study.exact("sustained_requests")), rel=0.03)
-    assert found.summary["itl"]["mean"].value == pytest.approx(float(study.exact("sustained_itl")), rel=0.03)
+    assert found.rates["request_rate"][0].value == pytest.approx(float(study.exact("sustained_requests")), rel=0.01)
+    assert found.summary["itl"]["mean"].value == pytest.approx(float(study.exact("sustained_itl")), rel=0.02)
+
+
+def test_what_would_take_hours_is_refused(tmp_path):
+    for prompt, output in ((10, 10_000_000), (10_000_000, 10)):
+        with pytest.raises(sr.InputError, match="more than can be simulated"):
+            by_hand().simulate(trace=write_trace(tmp_path, [(0, prompt, output)] * 1001), budget=3)
 
 
 def test_draws_follow_the_seed():
