@@ -228,6 +228,8 @@ def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) 
         except NoValue as error:
             told.append(f"transfers of caches take no time: {error}")
     told.append("requests wait until their longest cache fits; none is preempted" if share(1) else "memory is not known, and bounds nothing")
+    if case.known("queue_time") and case.value("queue_time"):
+        told.append("queue_time is not used: waits are simulated")
     told.append("the first token comes with the prefill, each other one with a step; drafts are not modelled")
     return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
 

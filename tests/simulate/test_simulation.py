@@ -94,6 +94,12 @@ def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
     assert any("only grows" in text for text in sr.Study(**case, arrival_rate=10_000).simulate(requests=100).warnings)
 
 
+def test_what_is_given_and_not_used_is_named():
+    assert any("queue_time is not used" in text for text in by_hand(arrival_rate=5, queue_time=1).simulate(requests=5).says)
+    whole = by_hand("disaggregated", arrival_rate=5, prefill_devices=1).simulate(requests=5, budget=9)
+    assert any("budget of 9 tokens is not used" in text for text in whole.says)
+
+
 # -------------------------------------------------------------------------------------------------------- the command
 
 
