@@ -99,7 +99,6 @@ EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry 
 DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves")
 """What a row of the operator table is multiplied by, for each step: quantities of the step."""
 
-
 def _over(text: str, parts: dict[str, Tree]) -> Tree:
     return substitute(parse(text), parts)
 
