@@ -150,6 +150,63 @@ class Study(core.Study):
         """
         return _fitted(measured, self, fit)
 
+    def simulate(
+        self,
+        arrivals: str | None = None,
+        requests: int | None = None,
+        seed: int = 0,
+        *,
+        users: int | None = None,
+        burstiness: float = 2.0,
+        trace: str | os.PathLike[str] | None = None,
+        speed: float = 1.0,
+        lengths: Mapping[str, Any] | None = None,
+        turns: int = 1,
+        think: float = 0.0,
+        budget: int | None = None,
+        replications: int = 1,
+        warmup: float | None = None,
+        judge: str = "mean",
+    ) -> DrawnSimulation:
+        """One instance of the first case step by step: requests arrive, wait, are prefilled and decoded. What a step holds is the engine's
+        rule (switch ``scheduling``), how long it takes the theory's formula at just those requests.
+
+        Args:
+            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``, or ``closed-loop`` (the default where no rate is known).
+            requests: how many (default 2,000, or 20 a user); of a trace the first so many.
+            seed: draws with the same seed are the same.
+            users: of a closed loop (default: the batch).
+            burstiness: coefficient of variation of the gaps between bursty arrivals.
+            trace: a file of recorded requests: Azure, BurstGPT, Mooncake, or columns ``arrival,prompt,output``.
+            speed: how many times faster than recorded they come.
+            lengths: ``{"prompt": "lognormal:512,1.2", "output": "choice:64*0.8,1024*0.2"}``; also ``uniform:1..99``, ``exponential:64``, a number.
+            turns, think: requests of a session, each with all text before it as a cached prefix, and mean seconds between them.
+            budget: tokens of a step of a group (default: ``chunk + batch``, or the engine's); where prefills pause the decode, prompt tokens of one
+                of their steps (default: ``prefill_batch`` whole prompts).
+            replications: independent runs, for intervals (95 %).
+            warmup: share of the requests that end first and are not counted (default 0.1, of a trace 0).
+            judge: what a target is held against: ``mean``, ``p50``, ``p90`` or ``p99``.
+
+        Returns:
+            Its ``.summary``, ``.rates``, ``.requests`` (a record array) and ``.plot("distribution")`` or ``.plot("timeline")``.
+
+        Raises:
+            InputError: everything wrong with arguments and trace; what the case lacks.
+
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8)
+        >>> found = study.simulate(requests=400, seed=1)
+        >>> found.summary["ttft"]["mean"].value < 0.05, len(found.requests), found == study.simulate(requests=400, seed=1)
+        (True, 400, True)
+        """
+        from symroof.report.pictures.simulated import DrawnSimulation
+        from symroof.simulate.run_simulation import simulate
+
+        found = simulate(
+            self, arrivals, requests, seed, users=users, burstiness=burstiness, trace=trace, speed=speed, lengths=lengths, turns=turns, think=think,
+            budget=budget, replications=replications, warmup=warmup, judge=judge,
+        )  # fmt: skip
+        return DrawnSimulation(**vars(found))
+
     def check(self) -> Report:
         """Check the claim files that the study names, relative to its own folder; a study without any has an empty report.
 

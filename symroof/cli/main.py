@@ -17,6 +17,7 @@ COMMANDS = {
     "solve": "Solve an equation or a named threshold for one input, in closed form with its conditions, or say why never.",
     "diff": "Why two cases, or two tools, give different numbers: the effect of each difference.",
     "select": "Rank configurations against targets; say what those that fail need.",
+    "simulate": "Serve requests step by step: percentiles of latencies, share within targets.",
     "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl, waterfall.",
     "check": "Check hand calculations in claim files and Markdown notes.",
     "sweep": "Compute quantities over a grid of inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",

@@ -18,7 +18,25 @@ STEMS = sorted(path.stem for path in STUDIES.glob("*.yaml"))
 TOO_LARGE = STUDIES / "llama-3-70b-chat.yaml"
 """A study that does not fit in memory."""
 H100 = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "16")
-COMMANDS = ("report", "eval", "derive", "diff", "check", "plot", "sweep", "calibrate", "probe", "vllm", "select", "list", "show", "validate", "schema", "init")
+COMMANDS = (
+    "report",
+    "eval",
+    "derive",
+    "diff",
+    "check",
+    "plot",
+    "simulate",
+    "sweep",
+    "calibrate",
+    "probe",
+    "vllm",
+    "select",
+    "list",
+    "show",
+    "validate",
+    "schema",
+    "init",
+)
 
 KV = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 RIGHT, WRONG = f"A prompt of 4,096 tokens takes 1.34 GB. {KV}\n", f"A prompt of 4,096 tokens takes 10.7 GB. {KV}\n"

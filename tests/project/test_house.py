@@ -15,7 +15,7 @@ FLOORS = (
     ("specs", "arrays", "symbols"),
     ("cases",),
     ("analysis",),
-    ("claims", "sweep", "select", "vllm", "calibrate"),
+    ("claims", "sweep", "select", "simulate", "vllm", "calibrate"),
     ("report",),
     ("api",),
     ("cli",),

@@ -1,0 +1,99 @@
+"""``symroof simulate``: a server step by step.
+
+``--json`` gives ``{"schema": "symroof/simulate/1", "title", "requests", "replications", "summary": {"ttft" | "itl" | "response_time" | "queue_wait":
+{"mean" | "p50" | "p90" | "p99": FIGURE}}, "request_rate", "throughput", "makespan", "busy", "prefilling": FIGURE, "within_targets": FIGURE (where there
+are targets), "targets": {name: {"limit", "value", "met", "statistic", "unit"}}, "says": [text], "warnings": [text], "inputs", "assumptions"}``. A FIGURE is
+``{"value", "unit"}``, with ``"low"`` and ``"high"`` (95 %) where there are several replications; a value is null where there is none.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from symroof.cli.options import json_option, pairs, study_from, study_options
+from symroof.cli.output import json_text, say
+from symroof.errors import InputError, Problem
+
+if TYPE_CHECKING:
+    from symroof.simulate.simulation import Simulation
+
+
+@click.command("simulate")
+@click.option(
+    "--arrivals", metavar="KIND", help="poisson, bursty or uniform (at arrival_rate), or closed-loop.  [default: poisson with a rate, else closed-loop]"
+)
+@click.option("--users", type=int, metavar="N", help="Users of a closed loop.  [default: the batch]")
+@click.option("--burstiness", type=float, default=2.0, show_default=True, metavar="CV", help="Coefficient of variation of the gaps between bursty arrivals.")
+@click.option("--trace", metavar="FILE", help="Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output.")
+@click.option("--speed", type=float, default=1.0, show_default=True, metavar="X", help="How many times faster than recorded they come.")
+@click.option("--requests", type=int, metavar="N", help="How many.  [default: 2,000, or 20 a user; of a trace all]")
+@click.option(
+    "--lengths",
+    multiple=True,
+    metavar="NAME=DISTRIBUTION",
+    help="prompt=lognormal:MEAN,CV, output=choice:64*0.8,1024*0.2, uniform:LOW..HIGH, exponential:MEAN.",
+)
+@click.option("--turns", type=int, default=1, show_default=True, metavar="N", help="Requests of a session: each has all text before it as a cached prefix.")
+@click.option("--think", type=float, default=0.0, show_default=True, metavar="SECONDS", help="Mean time between an answer and the next turn.")
+@click.option("--budget", type=int, metavar="TOKENS", help="Tokens of a step of a group.  [default: chunk + batch, else the engine's]")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Draws with the same seed are the same.")
+@click.option("--replications", type=int, default=1, show_default=True, metavar="R", help="Independent runs, for intervals of 95 %.")
+@click.option("--warmup", type=float, metavar="SHARE", help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace 0]")
+@click.option("--judge", default="mean", show_default=True, metavar="STATISTIC", help="What a target is held against: mean, p50, p90 or p99.")
+@click.option("--plot", "picture", metavar="FILE", help="Write a picture: .svg, .pdf or .png.")
+@click.option("--kind", default="distribution", show_default=True, metavar="KIND", help="Of the picture: distribution or timeline.")
+@study_options
+@json_option
+def command(study: str | None, lengths: tuple[str, ...], picture: str | None, kind: str, as_json: bool, **options: Any) -> int:
+    """Serve requests step by step, and tell what they wait for.
+
+    symroof simulate --model llama-3.1-8b --hardware h100-sxm --prompt 1024 --output 256 --batch 64 --set chunk=512 --set arrival_rate=12/s
+
+    One instance: what a step holds is the engine's rule (--assume scheduling=chunked, exclusive or disaggregated), how long it takes
+    is the formula of the theory at just those requests. The exit code is 1 where a target is missed.
+    """
+    from symroof.cli.progress import bar
+    from symroof.simulate.run_simulation import simulate
+
+    chosen = {name: options.pop(name) for name in OWN}
+    made = study_from(study, options)
+    if picture and any(path and os.path.exists(path) and os.path.exists(picture) and os.path.samefile(picture, path) for path in (study, chosen["trace"])):
+        raise InputError(Problem(picture, "is an original; a picture never replaces one", hint="write it to another file"))
+    found = simulate(made, lengths=pairs(lengths, "--lengths"), track=bar, **chosen)
+    if len(made.cases) > 1:
+        say(f"several cases given; simulating the first of {len(made.cases)}", err=True)
+    if picture:
+        from symroof.report.pictures.simulated import picture as drawn
+
+        drawn(found, kind).save(picture)
+        say(f"wrote {picture}", err=True)
+    say(json_text(found.as_json()) if as_json else written(found, made))
+    return int(found.missed)
+
+
+OWN = ("arrivals", "users", "burstiness", "trace", "speed", "requests", "turns", "think", "budget", "seed", "replications", "warmup", "judge")
+
+
+def written(found: Simulation, study: Any) -> str:
+    """Tables, targets, and what they rest on."""
+    from fractions import Fraction
+
+    from symroof.analysis.verdict import basis_lines
+    from symroof.cli.ledger import inputs_table, switches_line
+    from symroof.report.text_table import table
+    from symroof.simulate.run_simulation import rests_on
+    from symroof.units import format_quantity
+
+    (head, times), (_, rates) = found.tables()
+    lines = [f"== {found.title} ==", *basis_lines([study.first]), *(f"! {warning}" for warning in found.warnings), table(times, head), "", table(rates)]
+    for name, check in found.checks.items():
+        limit = format_quantity(Fraction(check["limit"]), "s")
+        lines.append(f"{'meets' if check['met'] else 'misses'} the target: {found.judged} of {name} {'at most' if check['met'] else 'above'} {limit}")
+    if len(found.runs) > 1:
+        lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
+    inputs = study.first.inputs(rests_on(study.first.case))
+    lines += ["", "simulated:", *(f"  {text}" for text in found.says), "", "inputs (* = defaulted):", inputs_table(inputs), "", switches_line(study.first)]
+    return "\n".join(lines)

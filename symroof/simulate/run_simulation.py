@@ -1,0 +1,250 @@
+"""From a case to a simulation: its rules, its traffic, and the runs."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from symroof.analysis.case_titles import case_title
+from symroof.analysis.tracking import Track, untracked
+from symroof.cases.case_results import Answers
+from symroof.errors import InputError, Problem, nearest
+from symroof.formula.evaluate import NoValue
+from symroof.formula.parse import parse
+from symroof.simulate.server import Disaggregated, Exclusive, Rules, Server
+from symroof.simulate.simulation import METRICS, STATISTICS, Run, Simulation
+from symroof.simulate.step_cost import FLOATS, StepCost, inlined, printed, request_share
+from symroof.simulate.traces import read_trace
+from symroof.simulate.workload import ARRIVALS, MOST_REQUESTS, Length, Traffic, Workload, checked
+from symroof.theory.case import Case
+
+if TYPE_CHECKING:
+    from symroof.analysis.study import Study
+
+REQUESTS, MOST_REPLICATIONS = 2_000, 100
+LARGE_MEMORY, LARGE_BUDGET, SMALL_BUDGET = 70 * 2**30, 8192, 2048
+"""Tokens of a step of an engine that is told no budget: vLLM's, by the memory of the device (vllm/engine/arg_utils.py)."""
+PARTS = 100
+MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
+"""Tokens that all requests of a run write, and steps that their prompts take; beyond that a simulation would take hours."""
+
+
+def simulate(
+    study: Study,
+    arrivals: str | None = None,
+    requests: int | None = None,
+    seed: int = 0,
+    *,
+    users: int | None = None,
+    burstiness: float = 2.0,
+    trace: str | os.PathLike[str] | None = None,
+    speed: float = 1.0,
+    lengths: Mapping[str, Any] | None = None,
+    turns: int = 1,
+    think: float = 0.0,
+    budget: int | None = None,
+    replications: int = 1,
+    warmup: float | None = None,
+    judge: str = "mean",
+    track: Track = untracked,
+) -> Simulation:
+    """A simulation of the first case of a study; :meth:`symroof.Study.simulate` says what each argument is.
+
+    Raises:
+        InputError: everything wrong with the arguments, the trace or the case.
+    """
+    answers = study.first
+    case = answers.case
+    problems = [
+        Problem(name, message)
+        for name, wrong, message in (
+            ("requests", requests is not None and not 1 <= requests <= MOST_REQUESTS, f"has to be from 1 to {MOST_REQUESTS:,}"),
+            ("replications", not 1 <= replications <= MOST_REPLICATIONS, f"has to be from 1 to {MOST_REPLICATIONS}"),
+            ("seed", not 0 <= seed < 2**63, "is a whole number from 0 on"),
+            ("warmup", warmup is not None and not 0 <= warmup <= 0.9, "is a share from 0 to 0.9"),
+            ("budget", budget is not None and not 1 <= budget <= 10_000_000, "has to be from 1 to 10,000,000 tokens"),
+            ("judge", judge not in STATISTICS, nearest(judge, [*STATISTICS]) if judge not in STATISTICS else ""),
+        )
+        if wrong
+    ]
+    if problems:
+        raise InputError(problems)
+    if trace is not None:
+        if arrivals is not None or lengths:
+            raise InputError(Problem("trace", "has its own arrivals and lengths"))
+        recorded = read_trace(trace, requests, speed)
+        works: Iterable[Workload] = [recorded]
+        says = recorded.says
+    else:
+        traffic = _traffic(answers, arrivals, users, burstiness, lengths or {}, turns, think)
+        count = requests or max(REQUESTS, 20 * traffic.users if traffic.arrivals == "closed-loop" else 0)
+        works = (traffic.drawn(count, np.random.default_rng(seed + i), 0.1 if warmup is None else warmup) for i in range(replications))
+        says = traffic.says()
+    schedule = case.theory.assumptions["scheduling"]
+    cost = StepCost(case)
+    prefill = None if schedule == "chunked" else StepCost(case, "prefill")
+    rules, told = _rules(answers, cost, schedule, budget)
+    runs = []
+    for work in works:
+        _bounded(work, rules)
+        server = _server(cost, rules, work, prefill, schedule)
+        for part in track(range(PARTS), "simulating"):
+            server.run(len(work) * (part + 1) // PARTS)
+        runs.append(Run.of(server))
+    limits = {name: float(limit) for name, limit in answers.targets.items() if name in METRICS}
+    return Simulation(case_title(answers), tuple(runs), limits, judge, (*says, *told), _warnings(answers, runs), answers.ledger(rests_on(case)))
+
+
+def _bounded(work: Workload, rules: Rules) -> None:
+    """Refuse what would take hours.
+
+    Raises:
+        InputError: too many tokens.
+    """
+    if float(work.output.sum()) > MOST_TOKENS or float(work.prompt.sum()) / (rules.budget or math.inf) > MOST_PREFILLS:
+        raise InputError(
+            Problem("requests", f"have {int(work.prompt.sum()):,} tokens of prompts and {int(work.output.sum()):,} of responses: more than can be simulated")
+        )
+
+
+RESTS_ON = ("loaded_time", "concurrency", "load")
+OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
+"""Its times, what memory holds, and what comes; and those of a prefill on its own."""
+
+
+def rests_on(case: Case) -> tuple[str, ...]:
+    """The quantities whose inputs a simulation of a case has."""
+    names = RESTS_ON if case.theory.assumptions["scheduling"] == "chunked" else (*RESTS_ON, *OF_PREFILL)
+    return tuple(filter(case.known, names))
+
+
+def _server(cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | None, schedule: str) -> Server:
+    if prefill is None:
+        return Server(cost, rules, work)
+    return (Exclusive if schedule == "exclusive" else Disaggregated)(cost, rules, work, prefill)
+
+
+def _traffic(answers: Answers, arrivals: str | None, users: int | None, burstiness: float, lengths: Mapping[str, Any], turns: int, think: float) -> Traffic:
+    """What is drawn: as the case has it, unless lengths are given."""
+    case = answers.case
+    known = case.known("arrival_rate")
+    kind = (arrivals or ("poisson" if known and users is None else "closed-loop")).strip().lower().replace("_", "-")
+    if kind not in ARRIVALS:
+        raise InputError(Problem("arrivals", "no such kind of arrivals", path=kind[:40], hint=nearest(kind, [*ARRIVALS])))
+    read: dict[str, Length] = {}
+    problems = []
+    for name, text in lengths.items():
+        if name not in ("prompt", "output"):
+            problems.append(Problem("lengths", "no such length", path=str(name)[:40], hint=nearest(str(name), ["prompt", "output"])))
+            continue
+        try:
+            read[name] = text if isinstance(text, Length) else Length.read(str(text))
+        except ValueError as error:
+            problems.append(Problem("lengths", str(error), path=name))
+    if problems:
+        raise InputError(problems)
+    mix = None
+    if not read and case.known("long_share"):
+        long_prompt, long_output = (Length("fixed", (number(case, name),)) for name in ("long_prompt", "long_output"))
+        mix = float(case.value("long_share")), long_prompt, long_output
+    for name in ("prompt", "output"):
+        if name not in read:
+            mean, spread = number(case, name), float(case.value("output_spread")) if name == "output" else 0.0
+            read[name] = Length("lognormal", (mean, math.sqrt(spread))) if spread else Length("fixed", (mean,))
+    rate = float(case.value("arrival_rate") / case.value("dp")) if known else 0.0
+    groups = int(case.value("attention_dp"))
+    of_batch = -(-int(case.value("batch")) // groups) * groups
+    cached = int(case.value("cached_prefix")) if case.known("cached_prefix") else 0
+    return checked(
+        Traffic(
+            kind,
+            read["prompt"],
+            read["output"],
+            rate,
+            of_batch if users is None else users,
+            burstiness,
+            cached,
+            turns,
+            think,
+            int(case.value("block_size")),
+            mix,
+        )
+    )
+
+
+def number(case: Case, name: str) -> float:
+    """An input that a simulation cannot do without.
+
+    Raises:
+        InputError: the case has none.
+    """
+    try:
+        return float(case.value(name))
+    except NoValue as error:
+        raise InputError(Problem("simulate", str(error), path=name)) from None
+
+
+def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
+    """What the engine puts into a step, and the same in words."""
+    case, groups = answers.case, cost.groups
+    batch = -(-int(case.value("batch")) // groups)
+    share, each = request_share(case), f" of each of {groups} attention groups" if groups > 1 else ""
+    told = [f"at most {batch:,} requests{each} at once{'' if case.chosen('batch') else ' (the default of batch)'}"]
+    transfer, instances, together = (lambda prompt: 0.0), Fraction(1), 1
+    if schedule == "chunked":
+        if budget is None and case.chosen("chunk"):
+            budget = -(-int(case.value("chunk")) // groups) + batch
+            told.append(f"a step{each} has {budget:,} tokens, chunk + batch: first those that decode, then prompts in order of arrival")
+        elif budget is None:
+            large = case.known("mem_capacity") and case.value("mem_capacity") >= LARGE_MEMORY
+            budget = max(LARGE_BUDGET if large else SMALL_BUDGET, batch + 1)
+            told.append(f"a step{each} has {budget:,} tokens, as vLLM has by default: first those that decode, then prompts in order of arrival")
+        else:
+            told.append(f"a step{each} has {budget:,} tokens: first those that decode, then prompts in order of arrival")
+        if budget <= batch:
+            raise InputError(Problem("budget", f"of {budget:,} tokens leaves none for prompts beside {batch:,} that decode"))
+    else:
+        together = max(1, int(case.value("prefill_batch")) // groups)
+        where = "before any decode" if schedule == "exclusive" else "on other devices"
+        if budget is not None and schedule == "exclusive":
+            together = batch
+            told.append(f"prompts{each} {where}, in order of arrival, up to {budget:,} tokens in a step")
+        else:
+            told.append(f"whole prompts{f', up to {together:,} at once' if together > 1 else ''}{each}, {where}")
+            told += [f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"] if budget is not None else []
+            budget = None
+    if schedule == "disaggregated":
+        instances = Fraction(number(case, "prefill_devices")) / Fraction(case.value("instance_devices"))
+        if not 0 < instances <= 1000 or instances.denominator > 1000:
+            raise InputError(Problem("prefill_devices", "have to make from 1/1,000 to 1,000 instances"))
+        try:
+            sent = printed(inlined(case, parse("transfer_time"), ("prompt",)), ("prompt",), FLOATS)
+            transfer = lambda prompt: float(sent(None, float(prompt)))  # noqa: E731
+        except NoValue as error:
+            told.append(f"transfers of caches take no time: {error}")
+    told.append("requests wait until their longest cache fits; none is preempted" if share(1) else "memory is not known, and bounds nothing")
+    if case.known("queue_time") and case.value("queue_time"):
+        told.append("queue_time is not used: waits are simulated")
+    told.append("the first token comes with the prefill, each other one with a step; drafts are not modelled")
+    return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
+
+
+def _warnings(answers: Answers, runs: list[Run]) -> tuple[str, ...]:
+    found = []
+    if refused := sum(int(run.requests.refused.sum()) for run in runs):
+        found.append(f"{refused:,} requests are refused: no memory holds them")
+    if answers.does_not_fit:
+        found.append("does not fit: the batch has no room in memory, so fewer requests are served at once")
+    if unsteady(answers.case):
+        found.append("requests come faster than they are served: the queue only grows, and its times depend on how many requests are simulated")
+    return tuple(found)
+
+
+def unsteady(case: Case) -> bool:
+    """Whether requests come faster than the closed form of the rate allows."""
+    return case.known("arrival_rate") and case.known("load") and bool(case.value("load") >= 1)

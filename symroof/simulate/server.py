@@ -1,0 +1,475 @@
+"""One instance that serves requests step by step. What a step holds is the engine's rule; how long it takes is the theory's.
+
+Requests of one attention group share a batch, a budget and memory; all groups take each step together, as long as the slowest.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from array import array
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from symroof.simulate.step_cost import StepCost
+from symroof.simulate.workload import Workload
+
+WORTH_ARRAYS = 12
+"""Steps without a prompt from which on their times are worked out together."""
+MOST_STEPS = 4096
+"""Steps that are worked out together."""
+MOST_GAPS, MOST_POINTS, FINE = 1 << 21, 4096, 4096
+"""Times between tokens that are kept as they are; points of a timeline; parts of an e-fold beyond that."""
+FULL = 1 + 1e-9
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What an engine puts into a step.
+
+    Attributes:
+        batch: requests of a group that decode or are prefilled.
+        budget: tokens of a step of a group, those that decode included, where prompts are prefilled in chunks; of a step that only prefills
+            those of prompts, 0 for whole ones.
+        together: prompts of a group that are prefilled at once, where that is not in chunks.
+        prefill_instances: how many instances prefill, where they are others than those that decode.
+        share: the share of a group's memory that a request takes at its longest context.
+        transfer: seconds that the cache of a prompt takes to the device that decodes.
+    """
+
+    batch: int
+    budget: int
+    together: int = 1
+    prefill_instances: Fraction = Fraction(1)
+    share: Callable[[int], float] = lambda context: 0.0
+    transfer: Callable[[int], float] = lambda prompt: 0.0
+
+
+class Group:
+    """The requests that one attention group holds."""
+
+    def __init__(self, features: int) -> None:
+        self.waiting: list[tuple[int, float, int]] = []
+        self.partial: int | None = None
+        self.held, self.memory, self.decoding = 0, 0.0, 0
+        self.features, self.slopes = [0.0] * features, [0.0] * features
+        self.events: list[tuple[int, int, int]] = []
+
+    @property
+    def load(self) -> int:
+        return len(self.waiting) + self.held
+
+
+class Gaps:
+    """Times between the tokens of requests, each with how many there were."""
+
+    def __init__(self) -> None:
+        self.seconds, self.counts = array("d"), array("d")
+
+    def add(self, seconds: float, count: int) -> None:
+        self.seconds.append(seconds)
+        self.counts.append(count)
+        if len(self.seconds) > MOST_GAPS:
+            self._merge()
+
+    def extend(self, seconds: Any, count: int) -> None:
+        self.seconds.frombytes(np.ascontiguousarray(seconds).tobytes())
+        self.counts.frombytes(np.full(len(seconds), float(count)).tobytes())
+        if len(self.seconds) > MOST_GAPS:
+            self._merge()
+
+    def clear(self) -> None:
+        self.seconds, self.counts = array("d"), array("d")
+
+    def arrays(self) -> tuple[Any, Any]:
+        return np.frombuffer(self.seconds, dtype=float).copy(), np.frombuffer(self.counts, dtype=float).copy()
+
+    def _merge(self) -> None:
+        """Equal times within a part in four thousand become one, at their mean."""
+        seconds, counts = self.arrays()
+        _, back = np.unique(np.rint(np.log(np.maximum(seconds, 1e-300)) * FINE), return_inverse=True)
+        total = np.bincount(back, counts)
+        self.clear()
+        self.seconds.frombytes((np.bincount(back, counts * seconds) / total).tobytes())
+        self.counts.frombytes(total.tobytes())
+
+
+class Server:
+    """An instance and its requests; :meth:`run` serves them. Subclasses say what a step holds: here prompts in chunks beside the decode.
+
+    Decoding requests come first; what is left of the budget goes to the prompt that is under way, then to waiting ones in order of
+    priority and arrival, each as soon as a place in the batch is free and its longest cache fits.
+    """
+
+    def __init__(self, cost: StepCost, rules: Rules, work: Workload) -> None:
+        self.cost, self.rules, self.work = cost, rules, work
+        count = len(work)
+        self.prompt, self.output, self.cached = work.prompt.tolist(), work.output.tolist(), work.cached.tolist()
+        self.priority, self.follower, self.pause = work.priority.tolist(), work.follower.tolist(), work.pause.tolist()
+        self.came, self.began, self.first, self.ended = ([math.nan] * count for _ in range(4))
+        self.read, self.joined = list(self.cached), [0] * count
+        self.groups = [Group(len(cost.features)) for _ in range(cost.groups)]
+        self.coming: list[tuple[float, int]] = [(time, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
+        heapq.heapify(self.coming)
+        self.clock, self.steps, self.finished = 0.0, 0, 0
+        self.gaps, self.every, self.ticks = Gaps(), 1, 0
+        self.timeline: list[tuple[float, int, int, float]] = []
+        self.decode_time = self.prefill_time = 0.0
+        self.fifo, self.next = not any(self.priority), work.loop
+        self.left, self.counting, self.counted_from, self.counted_to = count, True, 0.0, math.inf
+
+    # --------------------------------------------------------------------------------------------------------- the run
+
+    def run(self, until: int) -> None:
+        """Serve until so many requests have ended."""
+        until = min(until, len(self.prompt))
+        while self.finished < until:
+            self.arrive()
+            if not self.step() and self.finished < until:
+                self.idle()
+            self.point()
+
+    def arrive(self) -> None:
+        """Those that have come by now join the queue of the group with the fewest requests."""
+        while self.coming and self.coming[0][0] <= self.clock:
+            time, i = heapq.heappop(self.coming)
+            self.came[i] = time
+            self.left -= 1
+            if not self.left and self.counted_from:  # the end, where requests get fewer, is not counted
+                self.counting, self.counted_to = False, time
+            if self.rules.share(self.prompt[i] + self.output[i] - 1) > FULL:
+                self.end(i, time)
+                continue
+            self.enqueue(time, i)
+
+    def enqueue(self, time: float, i: int) -> None:
+        home = min(range(len(self.groups)), key=lambda g: self.groups[g].load) if len(self.groups) > 1 else 0
+        heapq.heappush(self.groups[home].waiting, (self.priority[i], time, i))
+
+    def idle(self) -> None:
+        """Nothing to do: wait for the next request."""
+        self.clock = max(self.clock, self.coming[0][0])
+
+    def end(self, i: int, time: float) -> None:
+        """The last token of a request; another may come for it."""
+        self.ended[i] = time
+        self.finished += 1
+        if self.finished == self.work.warmup and self.left:  # the beginning, where requests get more, is not counted
+            self.counted_from = time
+            self.gaps.clear()
+        after = self.follower[i]
+        if 0 < self.next < len(self.prompt):
+            after, self.next = self.next, self.next + 1
+        if after >= 0:
+            heapq.heappush(self.coming, (time + self.pause[i], after))
+
+    def point(self) -> None:
+        """A point of the timeline, ever fewer the longer it is."""
+        self.ticks += 1
+        if self.ticks % self.every == 0:
+            self.timeline.append((self.clock, self.held, sum(len(group.waiting) for group in self.groups), self.memory))
+            if len(self.timeline) >= 2 * MOST_POINTS:
+                self.timeline, self.every = self.timeline[1::2], 2 * self.every
+
+    @property
+    def held(self) -> int:
+        return sum(group.held for group in self.groups)
+
+    @property
+    def memory(self) -> float:
+        return max(group.memory for group in self.groups)
+
+    # -------------------------------------------------------------------------------------------------------- requests
+
+    def admits(self, group: Group) -> bool:
+        """Whether a place and memory are free for the first that waits."""
+        if not group.waiting or group.held >= self.rules.batch:
+            return False
+        i = group.waiting[0][2]
+        return group.memory + self.rules.share(self.prompt[i] + self.output[i] - 1) <= FULL
+
+    def admit(self, group: Group) -> int:
+        i = heapq.heappop(group.waiting)[2]
+        group.held += 1
+        group.memory += self.rules.share(self.prompt[i] + self.output[i] - 1)
+        self.began[i] = self.clock
+        return i
+
+    def release(self, group: Group, i: int) -> None:
+        group.held -= 1
+        group.memory = group.memory - self.rules.share(self.prompt[i] + self.output[i] - 1) if group.held else 0.0
+        self.end(i, self.clock)
+
+    def token(self, group: Group, i: int) -> None:
+        """A prompt is prefilled: its first token is there, and it decodes from the next step on."""
+        self.first[i] = self.clock
+        if self.output[i] == 1:
+            self.release(group, i)
+        else:
+            self.join(group, i)
+
+    def join(self, group: Group, i: int) -> None:
+        group.decoding += 1
+        self.joined[i] = self.steps
+        self._stretch(group, i)
+
+    def _context(self, i: int, step: int) -> int:
+        return self.prompt[i] + 1 + step - self.joined[i]  # type: ignore[no-any-return]
+
+    def _stretch(self, group: Group, i: int) -> None:
+        """Add what a request brings to the steps from now on, up to its last or to where that no longer moves evenly."""
+        now, context = self.steps, self._context(i, self.steps)
+        slopes = self.cost.slope(context)
+        for f, (value, slope) in enumerate(zip(self.cost.of_token(context), slopes, strict=True)):
+            group.features[f] += value
+            group.slopes[f] += slope
+        left = self.output[i] - 1 - (now - self.joined[i])
+        even = self.cost.until(context) - context + 1
+        heapq.heappush(group.events, (now + int(min(left, even)), i, now))
+
+    def _leave(self, group: Group, i: int, began: int) -> None:
+        """Take away what a request brought since a step."""
+        context = self._context(i, began)
+        steps = self.steps - began
+        for f, (value, slope) in enumerate(zip(self.cost.of_token(context), self.cost.slope(context), strict=True)):
+            group.features[f] -= value + slope * steps
+            group.slopes[f] -= slope
+
+    def advance(self, steps: int) -> None:
+        """So many steps are done: contexts have grown, and some requests have their last token."""
+        self.steps += steps
+        for group in self.groups:
+            if not group.decoding:
+                continue
+            group.features = [value + steps * slope for value, slope in zip(group.features, group.slopes, strict=True)]
+            while group.events and group.events[0][0] <= self.steps:
+                _, i, began = heapq.heappop(group.events)
+                self._leave(group, i, began)
+                if self.steps - self.joined[i] >= self.output[i] - 1:
+                    group.decoding -= 1
+                    self.release(group, i)
+                else:
+                    self._stretch(group, i)
+            if not group.decoding:  # nothing is left but rounding
+                group.features, group.slopes = [0.0] * len(group.features), [0.0] * len(group.slopes)
+
+    # ----------------------------------------------------------------------------------------------------------- steps
+
+    def step(self) -> bool:
+        """One step, or several alike; whether there was anything to do."""
+        pieces = [self.pieces(group) for group in self.groups]
+        if any(pieces):
+            self.mixed(pieces)
+            return True
+        if any(group.decoding for group in self.groups):
+            self.decode()
+            return True
+        return False
+
+    def pieces(self, group: Group) -> list[tuple[int, int]]:
+        """The prompts of a group that a step takes along, each with its tokens."""
+        budget, found = self.rules.budget - group.decoding, []
+        while budget > 0:
+            i = group.partial
+            if i is None:
+                if not self.admits(group):
+                    break
+                i = self.admit(group)
+            taken = min(budget, self.prompt[i] - self.read[i])
+            budget -= taken
+            found.append((i, taken))
+            group.partial = i if self.read[i] + taken < self.prompt[i] else None
+        return found
+
+    def mixed(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """A step that decodes, and prefills these pieces."""
+        seconds = self.seconds([self.of_pieces(some, self.cost) for some in pieces])
+        self.clock += seconds
+        self.prefill_time += seconds
+        decoding = sum(group.decoding for group in self.groups)
+        self.gap(seconds, decoding)
+        self.advance(1)
+        self.read_on(pieces)
+
+    def read_on(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """These pieces are prefilled, and with the last of a prompt its first token is there."""
+        for group, some in zip(self.groups, pieces, strict=True):
+            for i, taken in some:
+                self.read[i] += taken
+                if self.read[i] >= self.prompt[i]:
+                    self.token(group, i)
+
+    def of_pieces(self, pieces: Sequence[tuple[int, int]], cost: StepCost) -> Sequence[float]:
+        """The features of some pieces."""
+        if not pieces:
+            return cost.nothing
+        each = [cost.of_piece(taken, self.read[i], float(self.read[i] + taken >= self.prompt[i])) for i, taken in pieces]
+        return each[0] if len(each) == 1 else [sum(column) for column in zip(*each, strict=True)]
+
+    def seconds(self, prompts: Sequence[Sequence[float]]) -> float:
+        """The time of a step with these features of prompts."""
+        if len(self.groups) == 1:
+            return float(self.cost.time(prompts[0], self.groups[0].features, self.groups[0].decoding))
+        return float(self.cost.slowest(prompts, [group.features for group in self.groups], [group.decoding for group in self.groups]))
+
+    def interrupted(self) -> float:
+        """When something may come that changes a step without prompts."""
+        if not self.coming or (self.fifo and all(group.waiting for group in self.groups)):
+            return math.inf
+        return float(self.coming[0][0])
+
+    def decode(self) -> None:
+        """Steps without prompts, until a request ends or another may be admitted."""
+        steps = min(MOST_STEPS, *(group.events[0][0] - self.steps for group in self.groups if group.events))
+        limit = self.interrupted()
+        decoding = sum(group.decoding for group in self.groups)
+        nothing = [self.cost.nothing] * len(self.groups)
+        if steps < WORTH_ARRAYS:
+            seconds = self.seconds(nothing)
+            self.took(seconds, decoding)
+            self.advance(1)
+            return
+        index = np.arange(steps, dtype=float)
+        features = [[value + slope * index if slope else value for value, slope in zip(g.features, g.slopes, strict=True)] for g in self.groups]
+        times = self.cost.times(nothing, features, [group.decoding for group in self.groups], steps)
+        ends = self.clock + np.cumsum(times)
+        done = steps if limit == math.inf else min(steps, int(np.searchsorted(ends, limit)) + 1)
+        if self.counting:
+            self.gaps.extend(times[:done], decoding)
+        self.decode_time += float(ends[done - 1]) - self.clock
+        self.clock = float(ends[done - 1])
+        self.advance(done)
+
+    def took(self, seconds: float, decoding: int) -> None:
+        self.clock += seconds
+        self.decode_time += seconds
+        self.gap(seconds, decoding)
+
+    def gap(self, seconds: float, count: int) -> None:
+        if self.counting and count:
+            self.gaps.add(seconds, count)
+
+
+class Paused(Server):
+    """Requests come to the decode with their first token; those that decode may have paused since their last one."""
+
+    def __init__(self, cost: StepCost, rules: Rules, work: Workload) -> None:
+        super().__init__(cost, rules, work)
+        self.fresh: list[float] = []
+        self.last = 0.0
+
+    def join(self, group: Group, i: int) -> None:
+        self.fresh.append(self.first[i])
+        super().join(group, i)
+
+    def decode(self) -> None:
+        if not self.fresh:
+            super().decode()
+        else:
+            decoding = sum(group.decoding for group in self.groups)
+            seconds = self.seconds([self.cost.nothing] * len(self.groups))
+            self.clock += seconds
+            self.decode_time += seconds
+            self.gap(self.clock - self.last, decoding - len(self.fresh))
+            for first in self.fresh:
+                self.gap(self.clock - first, 1)
+            self.fresh = []
+            self.advance(1)
+        self.last = self.clock
+
+
+class Exclusive(Paused):
+    """Prompts come first: as long as one waits that may be admitted the decode pauses. They are prefilled whole, or cut where a budget says so."""
+
+    def __init__(self, cost: StepCost, rules: Rules, work: Workload, prefill: StepCost) -> None:
+        super().__init__(cost, rules, work)
+        self.prefill = prefill
+
+    def pieces(self, group: Group) -> list[tuple[int, int]]:
+        found: list[tuple[int, int]] = []
+        left = self.rules.budget or math.inf
+        while left > 0 and len(found) < self.rules.together and (group.partial is not None or self.admits(group)):
+            i = self.admit(group) if group.partial is None else group.partial
+            taken = int(min(left, self.prompt[i] - self.read[i]))
+            left -= taken
+            found.append((i, taken))
+            group.partial = i if self.read[i] + taken < self.prompt[i] else None
+        return found
+
+    def mixed(self, pieces: Sequence[Sequence[tuple[int, int]]]) -> None:
+        """A step that only prefills."""
+        seconds = prefill_seconds(self, pieces)
+        self.clock += seconds
+        self.prefill_time += seconds
+        self.read_on(pieces)
+
+
+class Disaggregated(Paused):
+    """Prompts are prefilled by other instances, in order, and their caches sent; then they wait here for a place in the batch."""
+
+    def __init__(self, cost: StepCost, rules: Rules, work: Workload, prefill: StepCost) -> None:
+        super().__init__(cost, rules, work)
+        self.prefill = prefill
+        self.free = [0.0] * rules.prefill_instances.numerator
+        self.turns = rules.prefill_instances.denominator  # instances that several share prefill for this one in turn
+        self.queue: list[tuple[int, float, int]] = []
+        self.ready: list[tuple[float, int]] = []
+
+    def enqueue(self, time: float, i: int) -> None:
+        heapq.heappush(self.queue, (self.priority[i], time, i))
+
+    def arrive(self) -> None:
+        super().arrive()
+        while self.queue:
+            start = max(self.free[0], self.queue[0][1])
+            if start > self.clock:
+                break
+            some: list[int] = []
+            while self.queue and len(some) < self.rules.together * len(self.groups) and self.queue[0][1] <= start:
+                some.append(heapq.heappop(self.queue)[2])
+            seconds = self.turns * prefill_seconds(
+                self, [[(i, self.prompt[i] - self.read[i]) for i in some[g :: len(self.groups)]] for g in range(len(self.groups))]
+            )
+            heapq.heapreplace(self.free, start + seconds)
+            self.prefill_time += seconds / len(self.free)
+            for i in some:
+                self.began[i] = start
+                heapq.heappush(self.ready, (start + seconds + self.rules.transfer(self.prompt[i]), i))
+        while self.ready and self.ready[0][0] <= self.clock:
+            time, i = heapq.heappop(self.ready)
+            self.first[i] = time
+            if self.output[i] == 1:
+                self.end(i, time)
+            else:
+                super().enqueue(time, i)
+        for group in self.groups:
+            while self.admits(group):
+                began = self.began[group.waiting[0][2]]
+                i = self.admit(group)
+                self.began[i] = began
+                self.join(group, i)
+
+    def pieces(self, group: Group) -> list[tuple[int, int]]:
+        return []
+
+    def idle(self) -> None:
+        self.clock = max(self.clock, self.interrupted())
+
+    def interrupted(self) -> float:
+        times = [self.coming[0][0]] if self.coming else []
+        times += [self.ready[0][0]] if self.ready else []
+        times += [max(self.free[0], self.queue[0][1])] if self.queue else []
+        return min(times, default=math.inf)
+
+
+def prefill_seconds(server: Exclusive | Disaggregated, pieces: Sequence[Sequence[tuple[int, int]]]) -> float:
+    """The time of a prefill of whole prompts, by group."""
+    cost, counts = server.prefill, [len(some) for some in pieces]
+    features = [server.of_pieces(some, cost) for some in pieces]
+    if len(pieces) == 1:
+        return float(cost.time(features[0], cost.nothing, 0, counts[0]))
+    return float(cost.slowest(features, [cost.nothing] * len(pieces), [0] * len(pieces), counts))

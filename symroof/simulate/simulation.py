@@ -1,0 +1,273 @@
+"""What a simulation found: a table of requests, means and percentiles, and how far another run of chance would lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from symroof.simulate.server import Server
+
+METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "response_time": "end to end", "queue_wait": "wait before the prefill"}
+"""Times of which there are a mean and percentiles, and what people read."""
+STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p99": 0.99}
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086)
+"""Student's t at 97.5 %, from one degree of freedom on (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2)."""
+FIELDS = [("arrival", float), ("start", float), ("first_token", float), ("end", float), ("prompt", np.int64), ("output", np.int64), ("cached", np.int64),
+          ("priority", np.int64), ("refused", bool), ("counted", bool)]  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One run: its requests, how often each time between tokens occurred, and a timeline.
+
+    Attributes:
+        requests: a record a request; times in seconds from the start; of one that no memory could hold they are NaN.
+        gaps, counts: times between tokens, and how many of each.
+        timeline: rows of time, requests in the batch, requests that wait, share of the memory beside the weights.
+        window: the time over which rates are counted.
+        makespan, busy, prefilling: seconds to the last token; share of them with a step; share with one that prefills.
+    """
+
+    requests: Any
+    gaps: Any
+    counts: Any
+    timeline: Any
+    window: tuple[float, float]
+    makespan: float
+    busy: float
+    prefilling: float
+    steps: int
+
+    @classmethod
+    def of(cls, server: Server) -> Run:
+        """What a server that has served everything leaves behind."""
+        work = server.work
+        low, high = server.counted_from, min(server.counted_to, server.clock)
+        came, first = np.array(server.came), np.array(server.first)
+        refused = np.isnan(first)
+        table = np.rec.fromarrays(
+            [came, np.array(server.began), first, np.where(refused, np.nan, server.ended), work.prompt, work.output, work.cached, work.priority, refused,
+             ~refused & (came >= low)],
+            dtype=FIELDS,
+        )  # fmt: skip
+        gaps, counts = server.gaps.arrays()
+        makespan = max(server.clock, float(np.nanmax(table.end, initial=0.0)))
+        apart = hasattr(server, "free")
+        worked = server.decode_time if apart else server.decode_time + server.prefill_time
+        share = 1 / makespan if makespan else 0.0
+        return cls(
+            table, gaps, counts, np.array(server.timeline).reshape(-1, 4), (low, high), makespan, worked * share, server.prefill_time * share, server.steps
+        )
+
+    def times(self, metric: str) -> tuple[Any, Any]:
+        """The times of a metric, and how many of each there were."""
+        if metric == "itl":
+            return self.gaps, self.counts
+        counted = self.requests[self.requests.counted]
+        times = {"ttft": counted.first_token, "response_time": counted.end, "queue_wait": counted.start}[metric] - counted.arrival
+        return times, np.ones(len(times))
+
+    def statistics(self, metric: str) -> dict[str, float]:
+        """Mean and percentiles; NaN where there is no such time."""
+        times, counts = self.times(metric)
+        if not len(times):
+            return dict.fromkeys(STATISTICS, math.nan)
+        order = np.argsort(times, kind="stable")
+        reached = np.cumsum(counts[order])
+        found = {"mean": float(np.average(times, weights=counts))}
+        for name, share in STATISTICS.items():
+            if share is not None:
+                found[name] = float(times[order[min(int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12))), len(order) - 1)]])
+        return found
+
+    def rate(self) -> float:
+        """Responses per second in the counted time."""
+        low, high = self.window
+        ends = self.requests.end[~self.requests.refused]
+        return float(np.count_nonzero((ends > low) & (ends <= high))) / (high - low) if high > low else math.nan
+
+    def token_rate(self) -> float:
+        """Output tokens per second in the counted time, each response as long as in the mean."""
+        served = self.requests[~self.requests.refused]
+        return self.rate() * float(served.output.mean()) if len(served) else math.nan
+
+    def within(self, limits: Mapping[str, float]) -> float:
+        """The share of counted requests whose first token, and whose mean time between tokens, are in time; refused ones are late."""
+        counted = self.requests[self.requests.counted]
+        late = int(np.count_nonzero(self.requests.refused))
+        if not len(counted) + late:
+            return math.nan
+        met = np.ones(len(counted), dtype=bool)
+        if "ttft" in limits:
+            met &= counted.first_token - counted.arrival <= limits["ttft"]
+        if "itl" in limits:
+            met &= counted.end - counted.first_token <= limits["itl"] * np.maximum(counted.output - 1, 0) * (1 + 1e-12)
+        return float(np.count_nonzero(met)) / (len(counted) + late)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with the half width of its interval (95 %, Student's t) over independent runs; without several there is none.
+
+    >>> Figure.of([1.0, 2.0, 3.0])
+    Figure(value=2.0, half=2.484...)
+    """
+
+    value: float
+    half: float | None = None
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Figure:
+        """The mean of the values of independent runs."""
+        count = len(values)
+        mean = sum(values) / count
+        if count < 2:
+            return cls(mean)
+        deviation = math.sqrt(sum((x - mean) ** 2 for x in values) / (count - 1) / count)
+        return cls(mean, deviation * (STUDENT[count - 2] if count - 2 < len(STUDENT) else 1.960 + 2.4 / (count - 1)))
+
+    def as_json(self, unit: str) -> dict[str, Any]:
+        """Value and unit, with the ends of its interval where there is one; null is a value that there is not."""
+        found: dict[str, Any] = {"value": self.value if math.isfinite(self.value) else None, "unit": unit}
+        if self.half is not None and math.isfinite(self.half):
+            found |= {"low": self.value - self.half, "high": self.value + self.half}
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Simulation:
+    """A server step by step, in one run or several.
+
+    Attributes:
+        title: the case.
+        runs: each with other draws.
+        limits: the targets of the case for ``ttft`` and ``itl``, in seconds.
+        judged: the statistic that a target is held against.
+        says: what was simulated, and what was left out.
+        warnings: what to know before a number.
+
+    >>> from symroof import Study
+    >>> found = Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=32, chunk=512, arrival_rate=8).simulate(requests=400, seed=1)
+    >>> found
+    <Simulation of 400 requests: TTFT 18.12 ms, ITL 4.853 ms in the mean, 8.555 request/s>
+    >>> found.requests.prompt[:3].tolist(), round(found.summary["ttft"]["p99"].value, 3)
+    ([1024, 1024, 1024], 0.032)
+    """
+
+    title: str
+    runs: tuple[Run, ...]
+    limits: Mapping[str, float]
+    judged: str
+    says: tuple[str, ...]
+    warnings: tuple[str, ...]
+    ledger: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> Any:
+        """The requests of the first run, as a record array: arrival, start, first_token and end in seconds, prompt, output and cached tokens,
+        priority, whether it was refused and whether it is counted."""
+        return self.runs[0].requests
+
+    @property
+    def summary(self) -> dict[str, dict[str, Figure]]:
+        """Metric -> statistic -> its figure, in seconds."""
+        each = [{metric: run.statistics(metric) for metric in METRICS} for run in self.runs]
+        return {metric: {name: Figure.of([one[metric][name] for one in each]) for name in STATISTICS} for metric in METRICS}
+
+    @property
+    def rates(self) -> dict[str, tuple[Figure, str]]:
+        """Name -> its figure and unit: rates of responses and tokens, makespan, and how busy the server is."""
+
+        def of(value: Callable[[Run], float]) -> Figure:
+            return Figure.of([value(run) for run in self.runs])
+
+        found = {
+            "request_rate": (of(Run.rate), "request/s"),
+            "throughput": (of(Run.token_rate), "token/s"),
+            "makespan": (of(lambda run: run.makespan), "s"),
+            "busy": (of(lambda run: run.busy), ""),
+            "prefilling": (of(lambda run: run.prefilling), ""),
+        }
+        return {**found, "within_targets": (of(lambda run: run.within(self.limits)), "")} if self.limits else found
+
+    @property
+    def checks(self) -> dict[str, dict[str, Any]]:
+        """Target -> its limit, the figure held against it, and whether it is met."""
+        summary = self.summary
+        values = {name: summary[name][self.judged].value for name in self.limits}
+        # a response of one token has no time between tokens, and misses no target for it
+        return {name: {"limit": limit, "value": values[name], "met": not values[name] > limit} for name, limit in self.limits.items()}
+
+    @property
+    def missed(self) -> bool:
+        """Whether a target is missed, or no memory holds some request."""
+        return any(not check["met"] for check in self.checks.values()) or any(run.requests.refused.any() for run in self.runs)
+
+    def as_json(self) -> dict[str, Any]:
+        """The result for programs, in base units."""
+        return {
+            "schema": "symroof/simulate/1",
+            "title": self.title,
+            "requests": len(self.requests),
+            "replications": len(self.runs),
+            "summary": {metric: {name: figure.as_json("s") for name, figure in each.items()} for metric, each in self.summary.items()},
+            **{name: figure.as_json(unit) for name, (figure, unit) in self.rates.items()},
+            "targets": {name: {**check, "statistic": self.judged, "unit": "s", "value": check["value"] if math.isfinite(check["value"]) else None}
+                        for name, check in self.checks.items()},
+            "says": list(self.says),
+            "warnings": list(self.warnings),
+            **self.ledger,
+        }  # fmt: skip
+
+    def tables(self) -> list[tuple[tuple[str, ...], list[list[str]]]]:
+        """The headed tables that people read: times, and rates."""
+        from symroof.units import format_quantity
+
+        def written(figure: Figure, unit: str) -> str:
+            if not math.isfinite(figure.value):
+                return "-"
+            if unit == "":
+                value, half = f"{figure.value:.1%}", f"{figure.half or 0:.1%}"
+            else:
+                value, half = (format_quantity(Fraction(number), unit) for number in (figure.value, figure.half or 0.0))
+            return value if figure.half is None else f"{value} ± {half}"
+
+        times = [[METRICS[metric], *(written(figure, "s") for figure in each.values())] for metric, each in self.summary.items()]
+        words = {
+            "request_rate": "responses",
+            "throughput": "output tokens",
+            "within_targets": "within targets",
+            "busy": "busy",
+            "prefilling": "in steps that prefill",
+        }
+        rates = [[words.get(name, name), written(figure, unit)] for name, (figure, unit) in self.rates.items()]
+        return [(("", *STATISTICS), times), ((), rates)]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Simulation) or (self.title, self.judged, self.says, self.limits) != (other.title, other.judged, other.says, other.limits):
+            return False
+        pairs = zip(self.runs, other.runs, strict=False)
+        return len(self.runs) == len(other.runs) and all(a.requests.tobytes() == b.requests.tobytes() and np.array_equal(a.gaps, b.gaps) for a, b in pairs)
+
+    def __hash__(self) -> int:
+        return hash((self.title, self.judged, self.says, tuple(run.requests.tobytes() for run in self.runs)))
+
+    def __repr__(self) -> str:
+        from symroof.units import format_quantity
+
+        ttft, itl = (
+            format_quantity(Fraction(self.summary[name]["mean"].value), "s") if math.isfinite(self.summary[name]["mean"].value) else "-"
+            for name in ("ttft", "itl")
+        )
+        return f"<Simulation of {len(self.requests):,} requests: TTFT {ttft}, ITL {itl} in the mean, {self.rates['request_rate'][0].value:.4g} request/s>"
+
+    def _repr_html_(self) -> str:
+        from symroof.drawing.html_table import html_table
+
+        return "".join(html_table(header, rows) for header, rows in self.tables())

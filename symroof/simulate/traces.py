@@ -1,0 +1,229 @@
+"""Recorded requests: the public forms of traces, read strictly and within bounds; every fault with its line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime
+from functools import partial
+from itertools import chain
+from typing import Any, NamedTuple
+
+from symroof.errors import InputError, Problem
+from symroof.simulate.workload import LONGEST, MOST_REQUESTS, Workload
+
+LARGEST_FILE, LONGEST_LINE, MOST_PROBLEMS = 1 << 30, 1 << 18, 20
+"""Bytes of a file, characters of a line, faults that are told."""
+MOONCAKE_BLOCK = 512
+"""Tokens of a block that a Mooncake trace has a hash of."""
+
+FORMS_TOLD = "TIMESTAMP,ContextTokens,GeneratedTokens (Azure); Timestamp,Model,Request tokens,Response tokens (BurstGPT); JSON lines with timestamp, \
+input_length, output_length (Mooncake); or arrival,prompt,output[,cached_prefix][,priority], in seconds and tokens"
+
+
+class Row(NamedTuple):
+    """One request of a trace; ``blocks`` are the hashes of its prompt's blocks."""
+
+    arrival: float
+    prompt: int
+    output: int
+    cached: int = 0
+    priority: int = 0
+    blocks: tuple[int, ...] = ()
+
+
+def read_trace(path: str | os.PathLike[str], requests: int | None = None, speed: float = 1.0) -> Workload:
+    """The requests of a trace file, from its first on.
+
+    Azure's LLM inference traces (2023 and 2024), BurstGPT, Mooncake, and columns ``arrival,prompt,output`` with ``cached_prefix`` and ``priority``
+    where they are there. Requests without a token of prompt or output (failed ones) are left out and counted in ``says``.
+
+    Args:
+        requests: read no more than so many.
+        speed: how many times faster than recorded they come.
+
+    Raises:
+        InputError: what cannot be read, as ``FILE:LINE``; a file that is too large.
+        OSError: the file cannot be opened.
+    """
+    file = os.fspath(path)
+    if os.path.isfile(file) and os.path.getsize(file) > LARGEST_FILE:
+        raise InputError(Problem(file, f"is larger than {LARGEST_FILE >> 30} GiB"))
+    with open(file, encoding="utf-8-sig", errors="replace", newline="") as lines:
+        return parse_trace(lines, file, requests, speed)
+
+
+def parse_trace(lines: Iterable[str], file: str = "<trace>", requests: int | None = None, speed: float = 1.0) -> Workload:
+    r"""The requests in the lines of a trace.
+
+    >>> trace = parse_trace(["TIMESTAMP,ContextTokens,GeneratedTokens\n", "2023-11-16 18:15:46.6805900,374,44\n", "2023-11-16 18:15:50.9951690,396,109\n"])
+    >>> trace.arrival.round(3).tolist(), trace.prompt.tolist()
+    ([0.0, 4.315], [374, 396])
+    """
+    if not (math.isfinite(speed) and speed > 0):
+        raise InputError(Problem("speed", "has to be above 0"))
+    numbered = _bounded(lines, file)
+    start = next(numbered, None)
+    if start is None:
+        raise InputError(Problem(file, "is empty", hint=f"a trace has {FORMS_TOLD}"))
+    form, read = _form(file, *start)
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    empty = 0
+    for number, line in chain([start] if form == "json" else [], numbered):
+        if requests is not None and len(rows) >= requests:
+            break
+        if len(rows) >= MOST_REQUESTS:
+            raise InputError(Problem(file, f"has more than {MOST_REQUESTS:,} requests", number, 1, hint="--requests reads the first of them"))
+        empty += _take(file, number, line, read, rows, problems)
+        if len(problems) >= MOST_PROBLEMS:
+            break
+    if problems:
+        raise InputError(problems)
+    if not rows:
+        raise InputError(Problem(file, "has no requests"))
+    return _workload(rows, file, speed, empty)
+
+
+def _take(file: str, number: int, line: str, read: Callable[[str], Row], rows: list[Row], problems: list[Problem]) -> int:
+    """Read one line; 1 where its request has no tokens."""
+    try:
+        row = read(line)
+    except (ValueError, RecursionError, csv.Error) as error:
+        problems.append(Problem(file, str(error) or "cannot be read", number, 1, source=line.rstrip("\r\n")))
+        return 0
+    if row.prompt == 0 or row.output == 0:
+        return 1
+    rows.append(row)
+    return 0
+
+
+def _bounded(lines: Iterable[str], file: str) -> Iterator[tuple[int, str]]:
+    """The lines that hold something, with their numbers."""
+    read = lines.readline if hasattr(lines, "readline") else None
+    source = iter(lambda: read(LONGEST_LINE + 1), "") if read else iter(lines)
+    for number, line in enumerate(source, 1):
+        if len(line) > LONGEST_LINE:
+            raise InputError(Problem(file, f"the line is longer than {LONGEST_LINE:,} characters", number, 1))
+        if line.strip():
+            yield number, line
+
+
+def _form(file: str, number: int, line: str) -> tuple[str, Callable[[str], Row]]:
+    """Which form a trace has by its first line, and what reads a line of it."""
+    if line.lstrip().startswith("{"):
+        return "json", _mooncake
+    names = [name.strip().lower() for name in _cells(line)]
+    for required, made in TABLES:
+        if all(name in names for name in required):
+            doubled = next((name for name in names if name and names.count(name) > 1), None)
+            if doubled:
+                raise InputError(Problem(file, f"the column {doubled} is there twice", number, 1, source=line.rstrip()))
+            return "table", partial(_of_table, made, names)
+    raise InputError(Problem(file, "is no trace of a known form", number, 1, source=line.rstrip("\r\n"), hint=f"there are {FORMS_TOLD}"))
+
+
+def _of_table(made: Callable[[dict[str, str]], Row], names: list[str], line: str) -> Row:
+    return made(dict(zip(names, _cells(line, len(names)), strict=True)))
+
+
+def _cells(line: str, count: int | None = None) -> list[str]:
+    cells = next(csv.reader([line.rstrip("\r\n")], strict=True), [])
+    if count is not None and len(cells) != count:
+        raise ValueError(f"has {len(cells)} fields, not {count}")
+    return cells
+
+
+def _azure(cells: dict[str, str]) -> Row:
+    return Row(_moment(cells["timestamp"]), _tokens(cells["contexttokens"]), _tokens(cells["generatedtokens"]))
+
+
+def _burst_gpt(cells: dict[str, str]) -> Row:
+    return Row(_seconds(cells["timestamp"]), _tokens(cells["request tokens"]), _tokens(cells["response tokens"]))
+
+
+def _plain(cells: dict[str, str]) -> Row:
+    cached, priority = (_tokens(cells.get(name) or "0", name) for name in ("cached_prefix", "priority"))
+    return Row(_seconds(cells["arrival"]), _tokens(cells["prompt"]), _tokens(cells["output"]), cached, priority)
+
+
+TABLES = (
+    (("timestamp", "contexttokens", "generatedtokens"), _azure),
+    (("timestamp", "request tokens", "response tokens"), _burst_gpt),
+    (("arrival", "prompt", "output"), _plain),
+)
+"""The columns that tell a table of requests, and what reads a row of it."""
+
+
+def _mooncake(line: str) -> Row:
+    """A line of JSON: milliseconds, lengths, and a hash of every block of the prompt."""
+
+    def constant(text: str) -> Any:
+        raise ValueError(f"{text} is not a number")
+
+    value = json.loads(line, parse_constant=constant)
+    if not isinstance(value, dict):
+        raise ValueError("is not a JSON object")
+    if missing := next((name for name in ("timestamp", "input_length", "output_length") if name not in value), None):
+        raise ValueError(f"has no {missing}")
+    hashes = value.get("hash_ids", [])
+    if not isinstance(hashes, list) or not all(type(each) is int for each in hashes):
+        raise ValueError("hash_ids is not a list of whole numbers")
+    prompt, output = (_tokens(value[name], name) for name in ("input_length", "output_length"))
+    return Row(_seconds(value["timestamp"]) / 1000, prompt, output, blocks=tuple(hashes))
+
+
+def _tokens(value: Any, name: str = "tokens") -> int:
+    """A whole number of tokens."""
+    number = _seconds(value, name)
+    if number != int(number) or not 0 <= number <= LONGEST:
+        raise ValueError(f"{name} are whole numbers up to {LONGEST:,}, not {str(value)[:40]}")
+    return int(number)
+
+
+def _seconds(value: Any, name: str = "timestamp") -> float:
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ValueError(f"{name} is not a number")
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        number = math.nan
+    if not abs(number) < 1e15:
+        raise ValueError(f"{name} {str(value)[:40]!r} is not a number")
+    return number
+
+
+def _moment(text: str) -> float:
+    """Seconds of a date and time, whatever digits its seconds have; also plain seconds."""
+    text = text.strip()
+    whole, mark, rest = text.partition(".")
+    digits = rest[: next((i for i, c in enumerate(rest) if not c.isdigit()), len(rest))]
+    try:
+        moment = datetime.fromisoformat(whole + rest[len(digits) :])
+    except ValueError:
+        return _seconds(text)
+    start = datetime(1970, 1, 1, tzinfo=moment.tzinfo)
+    return (moment - start).total_seconds() + (float(f"0.{digits[:12]}") if mark and digits else 0.0)
+
+
+def _workload(rows: list[Row], file: str, speed: float, empty: int) -> Workload:
+    """The requests in order of arrival; a block that came before is cached."""
+    rows.sort(key=lambda row: row.arrival)
+    start, seen = rows[0].arrival, set[int]()
+    cached = []
+    for row in rows:
+        hits = next((i for i, block in enumerate(row.blocks) if block not in seen), len(row.blocks))
+        cached.append(max(row.cached, hits * MOONCAKE_BLOCK))
+        seen.update(row.blocks)
+    says = [f"{len(rows):,} requests of {os.path.basename(file)} over {(rows[-1].arrival - start) / speed:.4g} s"]
+    if speed != 1:
+        says.append(f"{speed:g} times as fast as recorded")
+    if empty:
+        says.append(f"{empty:,} recorded requests without a prompt or a response are left out")
+    if seen:
+        says.append(f"blocks of {MOONCAKE_BLOCK} tokens whose hash came before are cached: no cache is ever too small for them")
+    columns = ([(row.arrival - start) / speed for row in rows], [row.prompt for row in rows], [row.output for row in rows])
+    return Workload.of(*columns, cached, [row.priority for row in rows], 0, says)

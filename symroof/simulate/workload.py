@@ -1,0 +1,269 @@
+"""The requests of a simulation: when each comes, how long it is, which of its tokens are cached, and whose end it waits for."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from symroof.errors import InputError, Problem, nearest
+
+ARRIVALS = {
+    "poisson": "independent of each other, at a mean rate",
+    "bursty": "gaps between arrivals follow a gamma distribution with a coefficient of variation of --burstiness",
+    "uniform": "evenly spaced",
+    "closed-loop": "a fixed number of users: each sends its next request when the last has ended",
+}
+MOST_REQUESTS, LONGEST = 1_000_000, 10_000_000
+"""Requests of a simulation, tokens of one."""
+
+Numbers = Any
+"""A NumPy array of numbers."""
+
+
+@dataclass(frozen=True)
+class Length:
+    """A distribution of token counts.
+
+    Attributes:
+        kind: ``fixed``, ``uniform``, ``lognormal``, ``exponential`` or ``choice``.
+        numbers: ``(n,)``; ``(low, high)``; ``(mean, coefficient of variation)``; ``(mean,)``; tokens and their weights by turns.
+
+    >>> Length.read("lognormal:512,1.2"), Length.read("2048"), Length.read("choice:512*0.9,8192*0.1").mean
+    (Length(kind='lognormal', numbers=(512.0, 1.2)), Length(kind='fixed', numbers=(2048.0,)), 1280.0)
+    """
+
+    kind: str
+    numbers: tuple[float, ...]
+
+    @classmethod
+    def read(cls, text: str) -> Length:
+        """A distribution as it is written.
+
+        Raises:
+            ValueError: it is none.
+        """
+        kind, mark, rest = text.strip().partition(":")
+        if not mark:
+            kind, rest = "fixed", kind
+        kind = kind.strip().lower()
+        if kind not in FORMS:
+            raise ValueError(f"no distribution {kind[:40]!r}; {nearest(kind, [*FORMS])}")
+        parts = re.split(r"\.\.|,", rest) if kind == "uniform" else rest.split(",")
+        numbers = [_number(piece) for part in parts for piece in (part.split("*") if kind == "choice" else [part])]
+        if len(numbers) != FORMS[kind][0] and (kind != "choice" or len(numbers) % 2):
+            raise ValueError(f"is written {FORMS[kind][1]}")
+        made = cls(kind, tuple(numbers))
+        tokens = numbers[::2] if kind in ("choice", "lognormal") else numbers
+        if min(tokens) < 1 or max(tokens) > LONGEST or min(numbers) < 0 or (kind == "uniform" and numbers[0] > numbers[1]):
+            raise ValueError(f"lengths are from 1 to {LONGEST:,} tokens")
+        if kind == "choice" and not sum(numbers[1::2]) > 0:
+            raise ValueError("weights of all lengths are 0")
+        return made
+
+    @property
+    def mean(self) -> float:
+        """The mean in tokens, before rounding to whole ones."""
+        n = self.numbers
+        if self.kind == "uniform":
+            return (n[0] + n[1]) / 2
+        return sum(a * b for a, b in zip(n[::2], n[1::2], strict=True)) / sum(n[1::2]) if self.kind == "choice" else n[0]
+
+    def draw(self, count: int, random: np.random.Generator) -> Numbers:
+        """So many whole lengths, from one token on."""
+        n = self.numbers
+        match self.kind:
+            case "uniform":
+                drawn = random.integers(round(n[0]), round(n[1]) + 1, count).astype(float)
+            case "lognormal":
+                spread = math.log1p(n[1] ** 2)
+                drawn = random.lognormal(math.log(n[0]) - spread / 2, math.sqrt(spread), count)
+            case "exponential":
+                drawn = random.exponential(n[0], count)
+            case "choice":
+                weights = np.array(n[1::2])
+                drawn = random.choice(np.array(n[::2]), count, p=weights / weights.sum())
+            case _:
+                drawn = np.full(count, n[0])
+        return np.clip(np.rint(drawn), 1, LONGEST).astype(np.int64)
+
+    def __str__(self) -> str:
+        n = [f"{x:g}" for x in self.numbers]
+        if self.kind == "choice":
+            return "choice:" + ",".join(f"{a}*{b}" for a, b in zip(n[::2], n[1::2], strict=True))
+        return n[0] if self.kind == "fixed" else f"{self.kind}:{'..'.join(n) if self.kind == 'uniform' else ','.join(n)}"
+
+
+FORMS = {
+    "fixed": (1, "fixed:TOKENS"),
+    "uniform": (2, "uniform:LOW..HIGH"),
+    "lognormal": (2, "lognormal:MEAN,CV"),
+    "exponential": (1, "exponential:MEAN"),
+    "choice": (2, "choice:TOKENS*WEIGHT,TOKENS*WEIGHT"),
+}
+"""How many numbers a distribution has, and how it is written."""
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise ValueError(f"{text.strip()[:40]!r} is not a number") from None
+    if not math.isfinite(value):
+        raise ValueError(f"{text.strip()[:40]!r} is not a number")
+    return value
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """The requests of one run, in the order in which they come.
+
+    Attributes:
+        arrival: seconds from the start; NaN of a request that comes after another.
+        prompt, output: tokens.
+        cached: prompt tokens that are cached when it comes.
+        priority: the lower, the earlier it is served among those that wait.
+        follower: the request that comes when this one has ended, -1 where none does.
+        pause: seconds between the end of a request and its follower.
+        warmup: how many requests at the start are not counted.
+        says: what it is, in words.
+        loop: of a closed loop the users: whose request has ended sends the next of all.
+    """
+
+    arrival: Numbers
+    prompt: Numbers
+    output: Numbers
+    cached: Numbers
+    priority: Numbers
+    follower: Numbers
+    pause: Numbers
+    warmup: int = 0
+    says: tuple[str, ...] = ()
+    loop: int = 0
+
+    def __len__(self) -> int:
+        return len(self.prompt)
+
+    @classmethod
+    def of(cls, arrival: Any, prompt: Any, output: Any, cached: Any = 0, priority: Any = 0, warmup: int = 0, says: Sequence[str] = ()) -> Workload:
+        """Requests that come at known times, and no other after them.
+
+        >>> len(Workload.of([0.0, 1.5], [100, 200], [10, 10]))
+        2
+        """
+        count = len(prompt)
+        tokens, written, held, order = (np.broadcast_to(np.asarray(x, dtype=np.int64), (count,)).copy() for x in (prompt, output, cached, priority))
+        held = np.clip(held, 0, tokens - 1)
+        return cls(np.asarray(arrival, dtype=float), tokens, written, held, order, np.full(count, -1), np.zeros(count), warmup, tuple(says))
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What is drawn: how requests come, and how long they are.
+
+    Attributes:
+        arrivals: a kind of :data:`ARRIVALS`.
+        rate: mean requests per second, where they come at a rate.
+        users: how many a closed loop has.
+        burstiness: coefficient of variation of the gaps between bursty arrivals.
+        prompt, output: lengths; a second kind of request with its share, where there is one.
+        cached: prompt tokens of every request that are cached.
+        turns: requests of a session: each after the first has the text of those before it as its prefix, which is cached.
+        think: mean seconds between an answer and the next turn.
+    """
+
+    arrivals: str
+    prompt: Length
+    output: Length
+    rate: float = 0.0
+    users: int = 0
+    burstiness: float = 2.0
+    cached: int = 0
+    turns: int = 1
+    think: float = 0.0
+    block: int = 16
+    mix: tuple[float, Length, Length] | None = None
+
+    def drawn(self, requests: int, random: np.random.Generator, warmup: float = 0.1) -> Workload:
+        """So many requests.
+
+        >>> traffic = Traffic("uniform", Length.read("1024"), Length.read("64"), rate=4.0)
+        >>> traffic.drawn(3, np.random.default_rng(1)).arrival.tolist()
+        [0.0, 0.25, 0.5]
+        """
+        prompt, output = self.prompt.draw(requests, random), self.output.draw(requests, random)
+        if self.mix:
+            other = random.random(requests) < self.mix[0]
+            prompt, output = (np.where(other, kind.draw(requests, random), own) for kind, own in zip(self.mix[1:], (prompt, output), strict=True))
+        arrival = np.full(requests, np.nan)
+        follower, pause = np.full(requests, -1), np.zeros(requests)
+        cached = np.minimum(self.cached, prompt - 1)
+        uncounted, users = int(requests * warmup), 0
+        if self.arrivals == "closed-loop":
+            users = min(self.users, requests)
+            arrival[:users] = 0.0
+            output[:users] = random.integers(1, output[:users] + 1)  # the server is met in the middle of its work
+            uncounted = max(uncounted, min(users, requests // 2))
+        else:
+            sessions = -(-requests // self.turns)
+            starts = self._times(sessions, self.rate / self.turns, random)
+            turn = np.arange(requests) // sessions
+            arrival[:sessions] = starts
+            follower[: requests - sessions] = np.arange(sessions, requests)
+            pause[: requests - sessions] = random.exponential(self.think, requests - sessions) if self.think else 0.0
+            for k in range(1, self.turns):  # a later turn holds all text before it
+                now, before = np.flatnonzero(turn == k), np.flatnonzero(turn == k) - sessions
+                text = prompt[before] + output[before]
+                prompt[now] = np.minimum(prompt[now] + text, LONGEST)
+                cached[now] = np.minimum(text // self.block * self.block, prompt[now] - 1)
+        return Workload(arrival, prompt, output, cached, np.zeros(requests, dtype=np.int64), follower, pause, uncounted, self.says(), users)
+
+    def _times(self, count: int, rate: float, random: np.random.Generator) -> Numbers:
+        if self.arrivals == "uniform":
+            return np.arange(count) / rate
+        shape = 1.0 if self.arrivals == "poisson" else self.burstiness**-2
+        gaps = random.gamma(shape, 1 / (shape * rate), count)
+        return np.cumsum(gaps) - gaps[:1]
+
+    def says(self) -> tuple[str, ...]:
+        """What it is, in words."""
+        if self.arrivals == "closed-loop":
+            come = f"a closed loop of {self.users:,} users, each with its next request as soon as the last has ended"
+        else:
+            come = f"{self.arrivals} arrivals of {self.rate:.4g} request/s at an instance"
+            come += f", coefficient of variation {self.burstiness:g}" if self.arrivals == "bursty" else ""
+        lengths = f"prompts {self.prompt}, outputs {self.output} tokens"
+        if self.mix:
+            lengths += f"; a share of {self.mix[0]:g} with prompts {self.mix[1]}, outputs {self.mix[2]}"
+        if self.cached:
+            lengths += f"; {self.cached:,} tokens of each prompt are cached"
+        sessions = f"sessions of {self.turns} turns, {self.think:g} s apart in the mean; the text before a turn is cached in whole blocks of {self.block}"
+        return (come, lengths, *([sessions] if self.turns > 1 else []))
+
+
+def checked(traffic: Traffic) -> Traffic:
+    """Traffic that can be drawn.
+
+    Raises:
+        InputError: everything wrong with it.
+    """
+    problems = []
+    if traffic.arrivals not in ARRIVALS:
+        problems.append(Problem("arrivals", "no such kind of arrivals", path=traffic.arrivals[:40], hint=nearest(traffic.arrivals, [*ARRIVALS])))
+    elif traffic.arrivals == "closed-loop" and not 1 <= traffic.users <= MOST_REQUESTS:
+        problems.append(Problem("users", f"has to be from 1 to {MOST_REQUESTS:,}"))
+    elif traffic.arrivals != "closed-loop" and not (0 < traffic.rate < math.inf):
+        problems.append(Problem("arrival_rate", f"{traffic.arrivals} arrivals need a rate", hint="--set arrival_rate=2/s, or --arrivals closed-loop"))
+    if traffic.arrivals == "bursty" and not 0.01 <= traffic.burstiness <= 100:
+        problems.append(Problem("burstiness", "the coefficient of variation has to be from 0.01 to 100"))
+    if traffic.turns > 1 and traffic.arrivals == "closed-loop":
+        problems.append(Problem("turns", "sessions come at a rate, not in a closed loop"))
+    if not (1 <= traffic.turns <= 1000 and 0 <= traffic.think < math.inf):
+        problems.append(Problem("turns", "a session has from 1 to 1,000 turns, and a pause is not negative"))
+    if problems:
+        raise InputError(problems)
+    return traffic

@@ -1,0 +1,171 @@
+"""What a simulation says: its figures, its targets, its pictures, its command."""
+
+import copy
+import math
+import pickle
+
+import pytest
+
+import symroof as sr
+from symroof.simulate.simulation import STUDENT, Figure
+from tests.cli import call, good, process, refused
+
+from . import by_hand, write_trace
+
+CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600", "--output", "30", "--batch", "16", "--set", "chunk=512")
+RATE = (*CASE, "--set", "arrival_rate=9/s", "--requests", "200")
+
+
+@pytest.fixture(scope="module")
+def found():
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9)
+    return study.simulate(requests=200, seed=4, replications=3)
+
+
+def test_percentiles_are_those_of_the_requests(tmp_path):
+    trace = write_trace(tmp_path, [(i, 10, 1 + i) for i in range(10)])  # one at a time: 20 ms, then 2 ms a token
+    found = by_hand(chunk=100).simulate(trace=trace)
+    times = [0.020 + 0.002 * i for i in range(10)]
+    summary = found.summary["response_time"]
+    assert summary["mean"].value == pytest.approx(sum(times) / 10)
+    assert [summary[name].value for name in ("p50", "p90", "p99")] == pytest.approx([times[4], times[8], times[9]])
+    assert found.rates["request_rate"][0].value == pytest.approx(10 / found.runs[0].makespan)
+    assert found.rates["busy"][0].value == pytest.approx(sum(times) / found.runs[0].makespan)
+    assert found.runs[0].within({"ttft": 0.03, "itl": 0.001}) == pytest.approx(0.1)
+    assert found.runs[0].within({"ttft": 0.03, "itl": 0.002}) == 1
+    assert found.runs[0].within({"ttft": 0.01}) == 0
+
+
+def test_an_interval_holds_the_mean_as_often_as_it_says():
+    import numpy as np
+
+    draws = np.random.default_rng(0).normal(5, 2, (4000, 4))
+    held = sum(abs((figure := Figure.of(row.tolist())).value - 5) <= figure.half for row in draws)
+    assert held / len(draws) == pytest.approx(0.95, abs=0.012)
+    assert Figure.of([1.0] * 40).half == 0
+    assert Figure.of([0.0, 1.0] * 20).half == pytest.approx(2.023 * math.sqrt(10 / 39 / 40), rel=1e-3)
+    assert list(STUDENT) == sorted(STUDENT, reverse=True)
+
+
+def test_objects_compare_hash_copy_pickle(found):
+    for same in (copy.copy(found), copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert same == found
+        assert hash(same) == hash(found)
+    assert found != "another"
+    assert "<table>" in found._repr_html_()
+    assert "±" in found._repr_html_()
+    assert repr(found).startswith("<Simulation of 200 requests: TTFT")
+
+
+@pytest.mark.parametrize("kind", ["distribution", "timeline"])
+def test_pictures(found, kind, tmp_path):
+    picture = found.plot(kind)
+    assert picture.says
+    picture.save(tmp_path / "p.svg")
+    assert (tmp_path / "p.svg").read_text().startswith("<svg")
+    assert len(picture.data.point) > 100
+    with pytest.raises(sr.InputError):
+        found.plot("bars")
+
+
+def test_one_token_each_has_no_time_between_tokens():
+    found = by_hand(output=1, arrival_rate=5, itl_target=0.001).simulate(requests=50)
+    assert math.isnan(found.summary["itl"]["mean"].value)
+    assert found.as_json()["summary"]["itl"]["mean"]["value"] is None
+    assert "-" in found.tables()[0][1][1]
+    assert not found.missed
+    assert found.plot().says
+
+
+def test_a_mix_and_spread_lengths_are_drawn():
+    mixed = sr.Study("llama-3-8b", "h100-sxm", prompt=100, output=10, batch=8, arrival_rate=9, long_share=0.25, long_prompt=900, long_output=40)
+    table = mixed.simulate(requests=800).requests
+    assert set(table.prompt.tolist()) == {100, 900}
+    assert (table.prompt == 900).mean() == pytest.approx(0.25, abs=0.05)
+    assert set(table.output[table.prompt == 900].tolist()) == {40}
+    spread = sr.Study("llama-3-8b", "h100-sxm", prompt=100, output=100, batch=8, arrival_rate=9, output_spread=0.5).simulate(requests=4000).requests.output
+    assert (spread.std() / spread.mean()) ** 2 == pytest.approx(0.5, rel=0.2)
+
+
+def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 600, "output": 30, "batch": 16, "chunk": 512}
+    two = sr.Study(**case, arrival_rate=18, dp=2).simulate(requests=100, seed=1)
+    assert two.requests.end.tolist() == sr.Study(**case, arrival_rate=9).simulate(requests=100, seed=1).requests.end.tolist()
+    assert any("only grows" in text for text in sr.Study(**case, arrival_rate=10_000).simulate(requests=100).warnings)
+
+
+def test_what_is_given_and_not_used_is_named():
+    assert any("queue_time is not used" in text for text in by_hand(arrival_rate=5, queue_time=1).simulate(requests=5).says)
+    whole = by_hand("disaggregated", arrival_rate=5, prefill_devices=1).simulate(requests=5, budget=9)
+    assert any("budget of 9 tokens is not used" in text for text in whole.says)
+
+
+# -------------------------------------------------------------------------------------------------------- the command
+
+
+def test_the_command_prints_tables_then_what_they_rest_on():
+    text = good("simulate", *RATE, "--replications", "2").out
+    order = [text.index(words) for words in ("mean", "time to first token", "end to end", "responses", "busy", "simulated:", "inputs (", "assumptions (")]
+    assert order == sorted(order)
+    assert text.index("±") < text.index("simulated:")
+    assert "none is preempted" in text
+
+
+def test_json_has_the_form_that_it_says():
+    value = good("simulate", *RATE, "--json", "--target", "ttft=1 s").json
+    assert value["schema"] == "symroof/simulate/1"
+    assert set(value["summary"]) == {"ttft", "itl", "response_time", "queue_wait"}
+    assert value["summary"]["ttft"]["p99"]["unit"] == "s"
+    assert value["targets"]["ttft"]["met"] is True
+    assert value["within_targets"]["value"] == 1
+    assert value["inputs"]["chunk"]["value"] == 512
+    assert "scheduling" in value["assumptions"]
+
+
+def test_the_exit_code_says_whether_a_target_is_missed():
+    assert call("simulate", *RATE, "--target", "ttft=1 ms").code == 1
+    assert call("simulate", *RATE, "--target", "ttft=1 s", "--target", "itl=1 s").code == 0
+    middle = ("--target", "ttft=15 ms")
+    assert [call("simulate", *RATE, *middle, "--judge", judge).code for judge in ("p50", "p99")] == [0, 1]
+
+
+def test_a_picture_is_written_and_replaces_no_original(tmp_path):
+    path = tmp_path / "p.svg"
+    assert "wrote" in call("simulate", *RATE, "--plot", path, "--kind", "timeline").err
+    assert path.read_text().startswith("<svg")
+    trace = write_trace(tmp_path, [(0, 10, 3)], name="trace.svg")
+    assert "original" in refused("simulate", *CASE, "--trace", trace, "--plot", trace)
+    assert trace.read_text().startswith("arrival")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--arrivals", "oftn"), "no such kind of arrivals"), (("--arrivals", "poisson"), "need a rate"), (("--requests", "0"), "requests"),
+        (("--requests", "99999999"), "requests"), (("--seed", "-1"), "seed"), (("--replications", "0"), "replications"), (("--warmup", "2"), "warmup"),
+        (("--judge", "best"), "judge"), (("--budget", "5"), "leaves none for prompts"), (("--lengths", "prompt=gauss:5"), "no distribution"),
+        (("--lengths", "width=5"), "no such length"), (("--lengths", "prompt"), "NAME=VALUE"), (("--trace", "/no/such.csv"), "No such file"),
+        (("--trace", "/no/such.csv", "--arrivals", "poisson"), "its own arrivals"), (("--kind", "bars", "--plot", "/tmp/no.svg"), "no such picture"),
+        (("--users", "0"), "users"), (("--speed", "0", "--trace", "README.md"), "speed"), (("--set", "prompt=x"), ""),
+    ],
+)  # fmt: skip
+def test_bad_usage(options, message):
+    assert message in refused("simulate", *CASE, *options)
+
+
+def test_faults_of_a_trace_have_their_place(tmp_path):
+    trace = write_trace(tmp_path, [(0, 10, 3), ("x", 10, 3), (1, 2.5, 3)])
+    error = refused("simulate", *CASE, "--trace", trace)
+    assert f"{trace}:3:1: " in error
+    assert f"{trace}:4:1: " in error
+
+
+def test_what_a_case_lacks_is_named():
+    assert "needs output" in refused("simulate", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "600")
+    assert "no step times" in refused("simulate", "--model", "llama-3-8b", "--prompt", "600", "--output", "9")
+    assert "prefill_devices" in refused("simulate", *CASE, "--assume", "scheduling=disaggregated")
+
+
+def test_nothing_is_loaded_before_the_command_runs():
+    code = "import sys, symroof, symroof.cli.main; sys.exit(any(name.startswith('symroof.simulate') for name in sys.modules))"
+    assert process(code=code).returncode == 0

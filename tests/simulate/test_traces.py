@@ -1,0 +1,189 @@
+"""Public forms of traces, read strictly; and what is drawn where there is none."""
+
+import json
+
+import numpy as np
+import pytest
+
+from symroof.errors import InputError
+from symroof.simulate.traces import parse_trace, read_trace
+from symroof.simulate.workload import Length, Traffic, checked
+
+AZURE_2023 = """TIMESTAMP,ContextTokens,GeneratedTokens
+2023-11-16 18:15:46.6805900,374,44
+2023-11-16 18:15:50.9951690,396,109
+2023-11-16 18:15:51.2224670,879,55
+"""
+AZURE_2024 = """TIMESTAMP,ContextTokens,GeneratedTokens
+2024-05-10 00:00:00.009930+00:00,2162,5
+2024-05-10 00:00:00.017335+00:00,2399,6
+2024-05-10 00:01:00+00:00,76,15
+"""
+BURST_GPT = """Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type
+5,ChatGPT,472,18,490,Conversation log
+45,ChatGPT,1087,230,1317,Conversation log
+118,GPT-4,417,0,417,Conversation log
+"""
+MOONCAKE = """{"timestamp": 0, "input_length": 1300, "output_length": 52, "hash_ids": [46, 47, 48]}
+{"timestamp": 500, "input_length": 1100, "output_length": 26, "hash_ids": [46, 47, 49]}
+{"timestamp": 3000, "input_length": 900, "output_length": 26, "hash_ids": [50, 47]}
+{"timestamp": 4000, "input_length": 1024, "output_length": 2, "hash_ids": [46, 47]}
+"""
+
+
+def parsed(text, **more):
+    return parse_trace(text.splitlines(keepends=True), "t", **more)
+
+
+def test_azure():
+    work = parsed(AZURE_2023)
+    assert work.arrival.tolist() == pytest.approx([0, 4.314579, 4.541877])
+    assert (work.prompt.tolist(), work.output.tolist()) == ([374, 396, 879], [44, 109, 55])
+    assert parsed(AZURE_2024).arrival.tolist() == pytest.approx([0, 0.007405, 59.99007], abs=1e-6)
+
+
+def test_burst_gpt_without_what_failed():
+    work = parsed(BURST_GPT)
+    assert (work.arrival.tolist(), work.prompt.tolist(), work.output.tolist()) == ([0, 40], [472, 1087], [18, 230])
+    assert "1 recorded requests without a prompt or a response" in " ".join(work.says)
+
+
+def test_mooncake_with_blocks_that_came_before():
+    work = parsed(MOONCAKE)
+    assert work.arrival.tolist() == [0, 0.5, 3, 4]
+    assert work.cached.tolist() == [0, 1024, 0, 1023]  # two blocks; another first block; all of it, but one token is computed
+
+
+def test_columns_of_ones_own_and_how_fast_and_how_many():
+    text = 'prompt,arrival,"output",priority\n\n10,3,1,2\n20,1,2,0\n30,2,3,\n'
+    work = parsed(text)
+    assert (work.prompt.tolist(), work.priority.tolist(), work.arrival.tolist()) == ([20, 30, 10], [0, 0, 2], [0, 1, 2])
+    assert parsed(text, speed=4).arrival.tolist() == [0, 0.25, 0.5]
+    assert len(parsed(text, requests=2)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", None, "is empty"),
+        ("\n \n", None, "is empty"),
+        ("a,b,c\n1,2,3\n", 1, "no trace of a known form"),
+        ("arrival,prompt,output\n", None, "has no requests"),
+        ("arrival,prompt,output\n0,1,0\n", None, "has no requests"),
+        ("arrival,prompt,output\n1,2\n", 2, "has 2 fields, not 3"),
+        ("arrival,prompt,output\n1,2,3\n\nx,2,3\n", 4, "timestamp 'x' is not a number"),
+        ("arrival,prompt,output\nnan,2,3\n", 2, "is not a number"),
+        ("arrival,prompt,output\n1e400,2,3\n", 2, "is not a number"),
+        ("arrival,prompt,output\n1,2.5,3\n", 2, "whole numbers"),
+        ("arrival,prompt,output\n1,-2,3\n", 2, "whole numbers"),
+        ("arrival,prompt,output\n1,99999999999,3\n", 2, "whole numbers"),
+        ("arrival,prompt,output,prompt\n1,2,3,4\n", 1, "is there twice"),
+        ('arrival,prompt,output\n"1,2,3\n', 2, ""),
+        ("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-13-99 00:00:00,1,1\n", 2, "is not a number"),
+        ('{"timestamp": 1, "input_length": 2}\n', 1, "has no output_length"),
+        ('{"timestamp": 1, "input_length": 2, "output_length": true}\n', 1, "is not a number"),
+        ('{"timestamp": NaN, "input_length": 2, "output_length": 3}\n', 1, "NaN is not a number"),
+        ('{"timestamp": 1, "input_length": 2, "output_length": 3, "hash_ids": ["a"]}\n', 1, "hash_ids"),
+        ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n[1]\n', 2, "not a JSON object"),
+        ('{"timestamp": 1, "input_length": 2, "output_length": 3}\n{"timestamp"\n', 2, ""),
+        ('{"a": ' + "[" * 100_000 + "\n", 1, ""),
+        ('{"timestamp": ' + "9" * 5000 + ', "input_length": 2, "output_length": 3}\n', 1, ""),
+    ],
+)
+def test_faults_have_their_line(text, line, message):
+    with pytest.raises(InputError) as caught:
+        parsed(text)
+    problem = caught.value.problems[0]
+    assert (problem.file, problem.line) == ("t", line)
+    assert message in problem.message
+
+
+def test_all_faults_are_told_up_to_a_bound():
+    with pytest.raises(InputError) as caught:
+        parsed("arrival,prompt,output\n" + "x,1,1\n" * 500)
+    assert len(caught.value.problems) == 20
+
+
+def test_bounds_of_a_file(tmp_path, monkeypatch):
+    path = tmp_path / "trace.csv"
+    path.write_text("arrival,prompt,output\n" + "1,2,3\n" * 50, encoding="utf-8")
+    assert len(read_trace(path)) == 50
+    monkeypatch.setattr("symroof.simulate.traces.MOST_REQUESTS", 20)
+    with pytest.raises(InputError, match="more than 20 requests"):
+        read_trace(path)
+    assert len(read_trace(path, requests=20)) == 20
+    monkeypatch.setattr("symroof.simulate.traces.LARGEST_FILE", 100)
+    with pytest.raises(InputError, match="larger"):
+        read_trace(path)
+    with pytest.raises(InputError, match=r"t:1:1: the line is longer"):
+        parsed("x" * (1 << 18) + "xx")
+    with pytest.raises(OSError, match="no_such"):
+        read_trace(tmp_path / "no_such.csv")
+    path.write_bytes(b"\xff\xfe\x00arrival")
+    with pytest.raises(InputError):
+        read_trace(path)
+
+
+# ----------------------------------------------------------------------------------------------------------- drawn
+
+
+@pytest.mark.parametrize(
+    ("text", "mean", "variation"),
+    [
+        ("700", 700, 0), ("fixed:700", 700, 0), ("uniform:100..300", 200, 201 / np.sqrt(12) / 200), ("lognormal:500,0.8", 500, 0.8),
+        ("exponential:900", 900, 1), ("choice:100*3,500*1", 200, np.sqrt(3) / 2),
+    ],
+)  # fmt: skip
+def test_lengths_have_their_mean_and_variation(text, mean, variation):
+    length = Length.read(text)
+    drawn = length.draw(200_000, np.random.default_rng(1))
+    assert length.mean == mean
+    assert drawn.mean() == pytest.approx(mean, rel=0.02)
+    assert drawn.std() / drawn.mean() == pytest.approx(variation, rel=0.03, abs=1e-12)
+    assert Length.read(str(length)) == length
+
+
+@pytest.mark.parametrize(
+    "text", ["", "0", "-5", "1e9", "nan", "x", "uniform:5", "uniform:9..3", "lognormal:5", "lognormal:5,-1", "choice:", "choice:5", "choice:5*0", "gauss:1,2", "fixed:1,2"]
+)  # fmt: skip
+def test_no_length(text):
+    with pytest.raises(ValueError, match="."):
+        Length.read(text)
+
+
+@pytest.mark.parametrize(("arrivals", "variation"), [("poisson", 1), ("bursty", 3), ("uniform", 0)])
+def test_arrivals_have_their_rate_and_variation(arrivals, variation):
+    traffic = checked(Traffic(arrivals, Length.read("10"), Length.read("10"), rate=5, burstiness=3))
+    gaps = np.diff(traffic.drawn(100_000, np.random.default_rng(2)).arrival)
+    assert gaps.mean() == pytest.approx(0.2, rel=0.03)
+    assert gaps.std() / gaps.mean() == pytest.approx(variation, rel=0.05, abs=1e-9)
+
+
+def test_sessions_hold_the_text_before_them():
+    traffic = checked(Traffic("poisson", Length.read("uniform:50..90"), Length.read("30"), rate=4, turns=3, think=2.0, block=16))
+    work = traffic.drawn(90, np.random.default_rng(3))
+    assert np.isfinite(work.arrival).sum() == 30
+    for i in range(60):
+        after = work.follower[i]
+        text = work.prompt[i] + work.output[i]
+        assert text + 50 <= work.prompt[after] <= text + 90
+        assert work.cached[after] == text // 16 * 16
+    assert (work.follower[60:] == -1).all()
+    assert work.cached[:30].sum() == 0
+    assert work.pause[:60].mean() == pytest.approx(2, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"arrivals": "often"}, {"arrivals": "closed-loop", "users": 0}, {"rate": 0}, {"rate": float("inf")}, {"arrivals": "bursty", "burstiness": 0}, {"turns": 0},
+     {"arrivals": "closed-loop", "users": 3, "turns": 2}, {"think": -1}],
+)  # fmt: skip
+def test_traffic_that_cannot_be_drawn(wrong):
+    with pytest.raises(InputError):
+        checked(Traffic(**{"arrivals": "poisson", "prompt": Length.read("1"), "output": Length.read("1"), "rate": 1.0} | wrong))
+
+
+def test_a_line_of_json_may_be_any_json():
+    for value in (1, "a", None, [], {"timestamp": {}}, {"timestamp": 1, "input_length": [], "output_length": 1}):
+        with pytest.raises(InputError):
+            parsed('{"timestamp": 1, "input_length": 2, "output_length": 3}\n' + json.dumps(value))
