@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from symroof.calibrate.calibration_result import Calibration
     from symroof.claims.check_result import Report
     from symroof.report.pictures.picture import Picture
+    from symroof.report.pictures.simulated import DrawnSimulation
     from symroof.sweep.axes import Axis
     from symroof.sweep.plan import Plan
     from symroof.theory.declarations import Declarations

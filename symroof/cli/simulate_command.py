@@ -55,14 +55,14 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
     One instance: what a step holds is the engine's rule (--assume scheduling=chunked, exclusive or disaggregated), how long it takes
     is the formula of the theory at just those requests. The exit code is 1 where a target is missed.
     """
-    from symroof.cli.progress import bar
+    from symroof.cli.output import progress_bar
     from symroof.simulate.run_simulation import simulate
 
     chosen = {name: options.pop(name) for name in OWN}
     made = study_from(study, options)
     if picture and any(path and os.path.exists(path) and os.path.exists(picture) and os.path.samefile(picture, path) for path in (study, chosen["trace"])):
         raise InputError(Problem(picture, "is an original; a picture never replaces one", hint="write it to another file"))
-    found = simulate(made, lengths=pairs(lengths, "--lengths"), track=bar, **chosen)
+    found = simulate(made, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
     if len(made.cases) > 1:
         say(f"several cases given; simulating the first of {len(made.cases)}", err=True)
     if picture:
@@ -82,13 +82,20 @@ def written(found: Simulation, study: Any) -> str:
     from fractions import Fraction
 
     from symroof.analysis.verdict import basis_lines
-    from symroof.cli.ledger import inputs_table, switches_line
-    from symroof.report.text_table import table
+    from symroof.cli.output import inputs_table, switches_line
+    from symroof.drawing.table_formats import text_table
     from symroof.simulate.run_simulation import rests_on
     from symroof.units import format_quantity
 
     (head, times), (_, rates) = found.tables()
-    lines = [f"== {found.title} ==", *basis_lines([study.first]), *(f"! {warning}" for warning in found.warnings), table(times, head), "", table(rates)]
+    lines = [
+        f"== {found.title} ==",
+        *basis_lines([study.first]),
+        *(f"! {warning}" for warning in found.warnings),
+        text_table(times, head),
+        "",
+        text_table(rates),
+    ]
     for name, check in found.checks.items():
         limit = format_quantity(Fraction(check["limit"]), "s")
         lines.append(f"{'meets' if check['met'] else 'misses'} the target: {found.judged} of {name} {'at most' if check['met'] else 'above'} {limit}")

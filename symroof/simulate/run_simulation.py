@@ -12,7 +12,7 @@ import numpy as np
 
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.tracking import Track, untracked
-from symroof.cases.case_results import Answers
+from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
@@ -129,7 +129,7 @@ def _server(cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | No
     return (Exclusive if schedule == "exclusive" else Disaggregated)(cost, rules, work, prefill)
 
 
-def _traffic(answers: Answers, arrivals: str | None, users: int | None, burstiness: float, lengths: Mapping[str, Any], turns: int, think: float) -> Traffic:
+def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, burstiness: float, lengths: Mapping[str, Any], turns: int, think: float) -> Traffic:
     """What is drawn: as the case has it, unless lengths are given."""
     case = answers.case
     known = case.known("arrival_rate")
@@ -189,7 +189,7 @@ def number(case: Case, name: str) -> float:
         raise InputError(Problem("simulate", str(error), path=name)) from None
 
 
-def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
+def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
     """What the engine puts into a step, and the same in words."""
     case, groups = answers.case, cost.groups
     batch = -(-int(case.value("batch")) // groups)
@@ -234,7 +234,7 @@ def _rules(answers: Answers, cost: StepCost, schedule: str, budget: int | None) 
     return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
 
 
-def _warnings(answers: Answers, runs: list[Run]) -> tuple[str, ...]:
+def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
     found = []
     if refused := sum(int(run.requests.refused.sum()) for run in runs):
         found.append(f"{refused:,} requests are refused: no memory holds them")

@@ -16,16 +16,16 @@ from functools import lru_cache, reduce
 from typing import Any
 
 from symroof.errors import InputError, Problem
+from symroof.formula.codegen import GeneratedCode, python
 from symroof.formula.evaluate import NoValue, function
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.source import Source, python
 from symroof.formula.tree import Num, Tree, names
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.devices import GROUP, PASS, Devices
 from symroof.theory.stages import Pipeline
-from symroof.theory.steps import STEPS, Pool, Reach, Segment, Step, driver
+from symroof.theory.steps import STEPS, AttentionReach, ExpertPool, Segment, Step, driver
 from symroof.theory.totals import totals
 
 FLOATS: dict[str, Any] = {
@@ -79,7 +79,7 @@ def printed(tree: Tree, free: Sequence[str], functions: Mapping[str, Any]) -> Ca
         raise NoValue(f"needs {', '.join(unbound)}")
     source = python(tree, tuple(free))
     constants = {name: float(value) if isinstance(value, Fraction) else value for name, value in source.constants.items()}
-    return function(Source(source.text, constants), functions)
+    return function(GeneratedCode(source.text, constants), functions)
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,12 @@ class StepCost:
         self.groups = int(case.value("attention_dp")) if theory.layout.attention_dp else 1
         self.stages = int(case.value("pp")) if theory.layout.staged else 1
         self._fixed = theory.assumptions["kv_growth"] == "fixed"
-        kinds = dict.fromkeys((per, scope) for per, scope, _ in table.drivers(self.step) if not isinstance(scope, Pool))
+        kinds = dict.fromkeys((per, scope) for per, scope, _ in table.drivers(self.step) if not isinstance(scope, ExpertPool))
         self.features = tuple(kinds)
         self.drivers = tuple(self._drivers())
-        self.reaches = tuple((scope.kind, int(case.value(scope.symbol))) for scope in dict.fromkeys(scope for _, scope in kinds if isinstance(scope, Reach)))
+        self.reaches = tuple(
+            (scope.kind, int(case.value(scope.symbol))) for scope in dict.fromkeys(scope for _, scope in kinds if isinstance(scope, AttentionReach))
+        )
         self.nothing = (0.0,) * len(self.features)
         free = [driver.name for driver in self.drivers] + ["prefill_batch"] * self.prefill
         time = parse("prefill_time + prefill_overhead" if self.prefill else f"{step}_time")
@@ -152,7 +154,7 @@ class StepCost:
         """The drivers of the whole step, of a group and of a pass, by the names that the formula has for them."""
         found: dict[str, Driver] = {}
         for per, scope, alone in self.devices.totals.drivers(self.step):
-            if isinstance(scope, Pool):
+            if isinstance(scope, ExpertPool):
                 continue
             feature = self.features.index((per, scope))
             whole = self.devices.totals.driver_name(self.step, per, scope, alone)
@@ -169,7 +171,7 @@ class StepCost:
         parts = []
         for per, scope in self.features:
             tree = driver(step, per, scope, self.case.theory.assumptions, phase)
-            if isinstance(scope, Reach):
+            if isinstance(scope, AttentionReach):
                 tree = substitute(tree, {scope.symbol: Num(Fraction(self.case.value(scope.symbol)))})
             parts.append(printed(tree, free, FLOATS))
 

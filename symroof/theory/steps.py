@@ -100,7 +100,6 @@ DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves
 """The drivers of rows of the operator table; each is a quantity of every step."""
 
 
-
 def _over(text: str, parts: dict[str, Tree]) -> Tree:
     return substitute(parse(text), parts)
 

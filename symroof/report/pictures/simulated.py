@@ -7,10 +7,10 @@ from itertools import pairwise
 from typing import Any
 
 from symroof.drawing.colours import BLUE, GREEN, GREY, ORANGE, SKY, VERMILION
-from symroof.drawing.scales import decimal, evenly
+from symroof.drawing.scales import linear_ticks, log_ticks
 from symroof.errors import InputError, Problem, nearest
-from symroof.report.pictures.sheet import Picture, finished, framed, sheet
-from symroof.report.pictures.words import seconds
+from symroof.report.pictures.labels import seconds
+from symroof.report.pictures.picture import Picture, finished, framed, sheet
 from symroof.simulate.simulation import Simulation
 
 KINDS = ("distribution", "timeline")
@@ -58,7 +58,7 @@ def _distribution(found: Simulation) -> Picture:
     low = min(float(times[times > 0][0]) for _, _, times, _ in curves)
     high = max(float(times[-1]) for _, _, times, _ in curves)
     frame = framed(sheet(headline, found.title), (low / 1.5, high * 1.5), (0, 1.05), True, False)
-    frame.axes("time", "share within it", decimal, evenly, seconds, lambda share: f"{share:.0%}")
+    frame.axes("time", "share within it", log_ticks, linear_ticks, seconds, lambda share: f"{share:.0%}")
     for name, colour, times, share in curves:
         places = np.unique(np.searchsorted(share, np.linspace(0, 1, POINTS), side="left").clip(0, len(share) - 1))
         points = [(float(times[0]), 0.0)]
@@ -66,11 +66,11 @@ def _distribution(found: Simulation) -> Picture:
             points += [(float(times[i]), points[-1][1]), (float(times[i]), float(share[i]))]
         frame.curve(name, points, colour)
     for name, limit in found.limits.items():
-        frame.upright(f"{name} target", limit, VERMILION)
+        frame.vertical_line(f"{name} target", limit, VERMILION)
     for name, colour, _, _ in curves:
-        frame.beside(name, (name,), colour)
+        frame.label_line(name, (name,), colour)
     for name in found.limits:
-        frame.beside(f"{name} target", (f"{name} target",), VERMILION)
+        frame.label_line(f"{name} target", (f"{name} target",), VERMILION)
     summary = found.summary
     parts = [f"{name} {_text(summary[metric]['p50'].value)}, {_text(summary[metric]['p99'].value)} at the 99th percentile" for metric, name, _ in LINES]
     shows = f"{headline}, the time on a logarithmic axis; of inter-token latency the share of tokens."
@@ -87,17 +87,17 @@ def _timeline(found: Simulation) -> Picture:
     top = float(max(rows[:, 1].max(), rows[:, 2].max(), 1)) * 1.1
     frame = framed(sheet(headline, found.title), (0, max(float(rows[-1, 0]), 1e-9)), (0, top), False, False)
     low, high = run.window
-    frame.span(low, high, SKY, 0.12)
-    frame.axes("time", "requests", evenly, evenly, seconds, lambda count: f"{count:,.0f}")
+    frame.shade(low, high, SKY, 0.12)
+    frame.axes("time", "requests", linear_ticks, linear_ticks, seconds, lambda count: f"{count:,.0f}")
     for name, column, colour in (("in the batch", 1, BLUE), ("waiting", 2, VERMILION)):
         pairs = [(float(row[0]), float(row[column])) for row in rows]
         points = [pairs[0]] + [point for (_, before), (x, y) in pairwise(pairs) for point in ((x, before), (x, y))]
         frame.curve(name, points, colour, 1.2)
-    frame.beside("in the batch", ("in the batch",), BLUE)
-    frame.beside("waiting", ("waiting",), VERMILION)
+    frame.label_line("in the batch", ("in the batch",), BLUE)
+    frame.label_line("waiting", ("waiting",), VERMILION)
     most, queue = int(run.timeline[:, 1].max()), int(run.timeline[:, 2].max())
     says = f"At most {most:,} requests are in the batch and {queue:,} wait; the server is busy for {run.busy:.1%} of {_text(run.makespan)}."
-    frame.between(low, high, ("counted",), GREY)
+    frame.label_range(low, high, ("counted",), GREY)
     return finished("timeline", headline, found.title, frame, f"{headline} against the time; the shaded part is counted.", says)
 
 
