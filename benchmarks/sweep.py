@@ -105,7 +105,7 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
     from symroof.api import Study
 
     study = Study(model=MODEL, hardware=DEVICE, prompt=1, batch=1, **CASE)
-    free = study.first.freed(inputs)  # degrees among them shape the formulas
+    free = study.first.without_values(inputs)  # degrees among them shape the formulas
     formulas = [Derivation(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]
     usable = Derivation("usable_memory", free).expanded
     formulas.insert(4, sympy.LessThan(formulas[3], usable))

@@ -79,7 +79,7 @@ def _layouts(row: ServedRate, deployed: _Deployed) -> Iterator[Layout]:
         yield row.tp or 1, row.pp or 1, row.attention_dp or 1
         return
     single = _case(deployed, (1, 1, 1))
-    for tp in (n for n in _divisors(row.devices) if single.permits(n)):
+    for tp in (n for n in _divisors(row.devices) if single.can_split_heads(n)):
         rest = _divisors(row.devices // tp)
         yield from ((tp, pp, 1) for pp in rest if pp <= MOST_STAGES)
         yield from ((tp, 1, groups) for groups in rest if groups > 1 and single.has("n_experts"))

@@ -13,7 +13,7 @@ from symroof.cases.request import request_of
 from symroof.errors import InputError, Problem
 from symroof.formula.from_sympy import is_sympy
 from symroof.report.catalogue_tables import CatalogueTable
-from symroof.theory.sympy_input import name_in
+from symroof.theory.sympy_input import symbol_name
 
 if TYPE_CHECKING:
     import xarray
@@ -103,7 +103,7 @@ class Study(core.Study):
         if over is not None:
             return over_input.picture(self, kind, over, title, label)
         study = study_under_preset(SYMROOF, self).decide()
-        kind = name_in(kind)
+        kind = symbol_name(kind)
         if kind not in picture_kinds.KINDS and kind != picture_kinds.WATERFALL and (is_sympy(kind) or self.declared.quantity(str(kind))):
             raise InputError(Problem(str(kind)[:80], "a quantity is drawn over an input", hint=f"study.plot({str(kind)[:40]}, over=batch)"))
         if against is None:

@@ -29,9 +29,9 @@ from functools import cache, partial
 from typing import Any
 
 from symroof.formula.derivative import SLOPE_BY_TERM_COUNT
-from symroof.formula.evaluate import NotGiven
+from symroof.formula.evaluate import UndefinedValue
 from symroof.formula.to_sympy import to_sympy, writer
-from symroof.formula.tree import Compare, DerivativeName, Largest, Tree
+from symroof.formula.tree import ArgMax, Compare, DerivativeName, Expr
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, base_name
@@ -63,7 +63,7 @@ def symbol(name: str, own: Declarations = NONE) -> Any:
         import sympy
 
         if name == SLOPE_BY_TERM_COUNT:
-            raise NotGiven("the slope of a sum in the number of its terms")
+            raise UndefinedValue("the slope of a sum in the number of its terms")
         return sympy.diff(symbol(name.quantity, own), symbol(name.by, own))
     if name in own and name not in own.in_sympy:
         own.in_sympy[name] = _declared(name, own)
@@ -86,7 +86,7 @@ def _assumptions(name: str) -> dict[str, bool]:
     declared: Symbol | None = STEP_INDEX if name == STEP_INDEX.name else QUANTITIES.get(name) or INPUTS.get(name)
     if declared is None:
         return {"real": True}
-    if isinstance(theory().definition(name), (Compare, Largest)):
+    if isinstance(theory().definition(name), (Compare, ArgMax)):
         return {}
     return _sign(declared) if name in INPUTS and name not in QUANTITIES else {"real" if declared.signed else "nonnegative": True}
 
@@ -105,18 +105,18 @@ def _declared(name: str, own: Declarations) -> Any:
     definition = own.definitions.get(name)
     if definition is None:
         return sympy.Symbol(name, **_sign(own.input(name) or STEP_INDEX))
-    if isinstance(definition, (Compare, Largest)):
+    if isinstance(definition, (Compare, ArgMax)):
         return quantity_symbol(name)
     made = expression(definition, own)
     return quantity_symbol(name, **{"positive" if made.is_positive else "nonnegative" if made.is_nonnegative else "real": True})
 
 
-def expression(tree: Tree, own: Declarations = NONE) -> Any:
+def expression(tree: Expr, own: Declarations = NONE) -> Any:
     """A formula in these symbols."""
     return to_sympy(tree, partial(symbol, own=own))
 
 
-def expressions(own: Declarations = NONE) -> Callable[[Tree], Any]:
+def expressions(own: Declarations = NONE) -> Callable[[Expr], Any]:
     """The same for many formulas, converting shared parts once."""
     return writer(partial(symbol, own=own))
 

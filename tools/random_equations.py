@@ -97,5 +97,5 @@ def draw_equation(rng, study):
 def movers(study, equation):
     """The inputs that an equation depends on and that have a value here."""
     case = study.first.case
-    behind = {name for written in names(parse(equation)) for name in case.theory.ancestry(written)}
+    behind = {name for written in names(parse(equation)) for name in case.theory.dependencies(written)}
     return sorted(name for name in behind if name.partition(".")[0] in SPANS and (name == "context" or name in case.given or default_of(name) is not None))

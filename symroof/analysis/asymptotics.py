@@ -11,11 +11,11 @@ from symroof.analysis.implicit_quantities import searched_quantity
 from symroof.analysis.inline import KEPT_NAMES, over_inputs, readable_form, shortest
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Div, Largest, Name, Total, Tree, mentions, names, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Div, Expr, Name, Sum, mentions, names, walk
 from symroof.solver.closed_forms import known_sign
 from symroof.solver.limits import End, Leading, leading_terms
 from symroof.solver.rational import NotRational
@@ -51,7 +51,7 @@ LONGEST = 240
 class FormulaView:
     """A formula in a derivation."""
 
-    _tree: Tree
+    _tree: Expr
     _own: Declarations
 
     @property
@@ -83,7 +83,7 @@ class LimitForm(FormulaView):
     to: End
     words: str
     _leading: Leading
-    _tree: Tree
+    _tree: Expr
     result: Result | None
     _own: Declarations = NONE
 
@@ -130,7 +130,7 @@ class LimitForm(FormulaView):
 class FirstOrder(FormulaView):
     """A quantity counted with the weights alone, written out."""
 
-    _tree: Tree
+    _tree: Expr
     result: Result | None
     _own: Declarations = NONE
 
@@ -150,7 +150,7 @@ def limit_forms(name: str, bound_case: BoundCase) -> tuple[LimitForm, ...]:
     as activation bytes go to 0 2*gemm_m/weight_bytes_per_param
     as the number of rows grows 2*gemm_k*gemm_n/((gemm_k + gemm_n)*act_bytes_per_element)
     """
-    if isinstance(bound_case.case.stands_for(name), (Compare, Largest)):
+    if isinstance(bound_case.case.formula_or_name(name), (Compare, ArgMax)):
         return ()
     reported = (row for row in REPORTED if not acts_through_context(row[0], name, bound_case))
     return tuple(limit for x, to, words in reported for limit in _limits(name, x, to, words, bound_case))
@@ -193,7 +193,7 @@ def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
     return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged
 
 
-def divides_by_zero(tree: Tree) -> bool:
+def divides_by_zero(tree: Expr) -> bool:
     """Whether a formula divides by zero here, such as by a launch that takes no time."""
     return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
 
@@ -202,13 +202,13 @@ def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bo
     """Whether the limit needs an input that the quantity has its value without: the links of a draft that is not in use take no time."""
     try:
         return bound_case.get(name) is not None and bound_case.case.evaluate(limit._tree) is None
-    except NotGiven:
+    except UndefinedValue:
         return True
     except NoValue:
         return False
 
 
-def _sign(part: Tree, bound_case: BoundCase) -> int | None:
+def _sign(part: Expr, bound_case: BoundCase) -> int | None:
     """The sign of a coefficient by its numbers, where every case of the ranges agrees; else by its shape, where that decides it."""
     if part not in bound_case.memo.signs:
         try:
@@ -219,7 +219,7 @@ def _sign(part: Tree, bound_case: BoundCase) -> int | None:
     return bound_case.memo.signs[part]
 
 
-def _value(name: str, form: Tree, term: Leading, to: End, bound_case: BoundCase) -> Result | None:
+def _value(name: str, form: Expr, term: Leading, to: End, bound_case: BoundCase) -> Result | None:
     """The limit's value where the quantity has one; a growing term has none, nor does a limit that holds on a condition only."""
     if term.limit(to) is None or term.conditions or bound_case.get(name) is None:
         return None
@@ -241,10 +241,10 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in KEPT_NAMES and inner not in bound_case.case.given]
     if (
         left
-        or any(isinstance(node, Total) for node in walk(tree))
+        or any(isinstance(node, Sum) for node in walk(tree))
         or divides_by_zero(tree)
         or tree in (ZERO, over_inputs(Name(name), bound_case))
-        or isinstance(tree, (Compare, Largest))
+        or isinstance(tree, (Compare, ArgMax))
         or len(text(tree)) > LONGEST
     ):
         return None

@@ -36,7 +36,7 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     batch = _first_known(case, int(room))
     if batch is None:
         largest = case.changed({"batch": room})
-        if not (largest.known("load") and largest.known("step_budget")):  # a target's own formula, or one given for a part, is what has no value
+        if not (largest.has_value("load") and largest.has_value("step_budget")):  # a target's own formula, or one given for a part, is what has no value
             return None
         if largest.value("load") < 1:
             budget = Result(case.theory.symbol("step_budget"), largest.value("step_budget"))

@@ -18,7 +18,7 @@ def devices(bound_case: BoundCase) -> int:
 def _group(bound_case: BoundCase) -> str:
     """The devices: their number, where it has a value, and title."""
     device = bound_case.hardware
-    count = devices(bound_case) if bound_case.case.known("instance_devices") else 0
+    count = devices(bound_case) if bound_case.case.has_value("instance_devices") else 0
     return f"{f'{count} × ' if count > 1 else ''}{device.title if device else 'no hardware'}"
 
 

@@ -11,7 +11,7 @@ from symroof.cases.array_function import Compiled, compiled
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.theory.declarations import NONE, Declarations
-from symroof.theory.sympy_input import is_sympy, known, name_in
+from symroof.theory.sympy_input import is_sympy, known, symbol_name
 
 
 def compile(quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | None = None, **case: Any) -> Compiled:
@@ -65,7 +65,7 @@ def compile_alike(quantities: Sequence[str], inputs: Sequence[str], bound_case: 
     """
     own = bound_case.case.theory.own
     names, moved = tuple(known(name, own) for name in quantities), _moved(inputs, own)
-    return compiled(names, moved, replace(bound_case.case.freed(free), same_layout=True), False)
+    return compiled(names, moved, replace(bound_case.case.without_values(free), same_layout=True), False)
 
 
 def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Iterable[BoundCase]) -> list[Compiled]:
@@ -81,7 +81,7 @@ def compile_cases(quantities: Sequence[str], inputs: Sequence[str], cases: Itera
 
 
 def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
-    moved = tuple(known(name_in(name), own) for name in inputs)
+    moved = tuple(known(symbol_name(name), own) for name in inputs)
     if not moved:
         raise InputError(Problem("inputs", "a function needs at least one", hint="such as batch"))
     for i, name in enumerate(moved):
@@ -91,7 +91,7 @@ def _moved(inputs: Sequence[Any], own: Declarations) -> tuple[str, ...]:
 
 
 def _compiled(names: tuple[str, ...], inputs: tuple[str, ...], bound_case: BoundCase, single: bool) -> Compiled:
-    return compiled(names, inputs, bound_case.case.freed(inputs, rounded=True), single)
+    return compiled(names, inputs, bound_case.case.without_values(inputs, rounded=True), single)
 
 
 __all__ = ["Compiled", "compile", "compile_alike", "compile_cases"]

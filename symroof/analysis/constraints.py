@@ -8,7 +8,7 @@ from symroof.analysis.solve import solve
 from symroof.analysis.verdict import LOAD, TARGET_METRICS, findings, metric_of, queues, unknown_targets, waits_without_end
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.theory.case import Case
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import FULL_MEMORY, THRESHOLDS
@@ -40,20 +40,20 @@ class Constraint:
 
     def inputs(self, case: Case) -> set[str]:
         """The inputs that a side is computed from; ``tp`` too where it is one, and so is in no formula until it may be another."""
-        free = {"tp"}.intersection(case.freed({"tp"}).used(*self.sides))
-        return free.union(case.used(*self.sides))
+        free = {"tp"}.intersection(case.without_values({"tp"}).inputs_used(*self.sides))
+        return free.union(case.inputs_used(*self.sides))
 
     def holds(self, case: Case) -> bool:
         """Whether it is met; at a load of 1 the queue already grows without end, and no wait in it meets a target.
 
         Raises:
-            NotGiven: an input that it needs has no value.
+            UndefinedValue: an input that it needs has no value.
             NoValue: it has no value here, and no queue is the reason.
         """
         bound = self.bound(case)
         try:
             value = case.value(self.metric)
-        except NotGiven:
+        except UndefinedValue:
             raise
         except NoValue:
             if self.metric == TARGET_METRICS["ttft"] and "arrival_rate" in self.inputs(case):
@@ -92,8 +92,8 @@ class Constraint:
 def constraints(bound_case: BoundCase) -> list[Constraint]:
     """The conditions of the headline of a case: memory and load where they are known, and each target that has a metric."""
     case = bound_case.case
-    memory = [Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.known("fits") else []
-    load = [Constraint(LOAD, LOAD, "1")] if queues(case) and case.known(LOAD) else []
+    memory = [Constraint("memory", "memory_bytes_per_device", "usable_memory_per_device")] if case.has_value("fits") else []
+    load = [Constraint(LOAD, LOAD, "1")] if queues(case) and case.has_value(LOAD) else []
     metrics = {name: metric_of(name, case) or (TARGET_METRICS[name] if waits_without_end(name, case) else None) for name in bound_case.targets}
     return memory + load + [Constraint(name, metric, TARGET_SYMBOLS[name]) for name, metric in metrics.items() if metric]
 

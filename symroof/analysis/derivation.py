@@ -11,9 +11,9 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.formula.latex import latex
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Tree, names
-from symroof.theory.quantity import Search
-from symroof.theory.symbols import UNNAMED
+from symroof.formula.tree import Expr, Name, names
+from symroof.theory.quantity import ImplicitDefinition
+from symroof.theory.symbols import UNDECLARED_NAMES
 
 
 class Derivation:
@@ -53,12 +53,12 @@ class Derivation:
         return Derivation, (self.name, self.bound_case)
 
     @property
-    def _formula(self) -> Tree:
+    def _formula(self) -> Expr:
         """The formula set in the case, or the declared one; an input is itself."""
-        return self.bound_case.case.explains(self.name)
+        return self.bound_case.case.readable_formula(self.name)
 
     @property
-    def search(self) -> Search | None:
+    def search(self) -> ImplicitDefinition | None:
         """How the value is computed where no formula gives it.
 
         >>> from symroof.analysis.study import Study
@@ -68,7 +68,7 @@ class Derivation:
         return self.bound_case.case.search(self.name)
 
     @cached_property
-    def _expansion(self) -> Tree:
+    def _expansion(self) -> Expr:
         """The formula over inputs alone."""
         return self._formula if is_number(self._formula) else self.bound_case.case.expanded(Name(self.name))
 
@@ -112,7 +112,7 @@ class Derivation:
         """The expansion to inputs in the grammar of formulas."""
         return text(self._expansion)
 
-    def _sympy(self, tree: Tree) -> Any:
+    def _sympy(self, tree: Expr) -> Any:
         from symroof.analysis.expressions import in_sympy
 
         return in_sympy(tree, self.bound_case)
@@ -120,11 +120,11 @@ class Derivation:
     def latex(self) -> str:
         """The definition as LaTeX; an expression without a name is itself."""
         formula = latex(self._formula, self._theory.latex)
-        return formula if isinstance(self.name, UNNAMED) else f"{self._theory.latex(self.name)} = {formula}"
+        return formula if isinstance(self.name, UNDECLARED_NAMES) else f"{self._theory.latex(self.name)} = {formula}"
 
     def __repr__(self) -> str:
         value = f" = {self.result.text()}" if self.result else ""
-        formula = "" if isinstance(self.name, UNNAMED) else f": {self.search}" if self.search else f" = {self.text}"
+        formula = "" if isinstance(self.name, UNDECLARED_NAMES) else f": {self.search}" if self.search else f" = {self.text}"
         return f"<{self.name}{formula}{value}>"
 
     def _repr_latex_(self) -> str:
@@ -151,7 +151,7 @@ class Derivation:
         if name in seen:  # also while its own formula is gone through, which may lead back to it
             return
         seen.add(name)
-        formula = self.bound_case.case.explains(name)
+        formula = self.bound_case.case.readable_formula(name)
         if self.bound_case.case.search(name):
             order[name] = None
         if formula == Name(name) or is_number(formula):
@@ -231,7 +231,7 @@ class Derivation:
         """The definition of a step: its formula, or how it is searched."""
         return {"text": str(step.search), "latex": rf"\text{{{_escaped(str(step.search))}}}"} if step.search else self._both(formula_of(step))
 
-    def _both(self, tree: Tree) -> dict[str, str]:
+    def _both(self, tree: Expr) -> dict[str, str]:
         return {"text": text(tree), "latex": latex(tree, self._theory.latex)}
 
 

@@ -14,8 +14,8 @@ from symroof.formula.latex import latex
 from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
-from symroof.formula.tree import Add, At, Call, Name, Neg, Total, Tree, mentions, names, walk
-from symroof.theory.quantity import Search
+from symroof.formula.tree import Add, Call, Expr, Name, Neg, QuantityAt, Sum, mentions, names, walk
+from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
 
@@ -36,7 +36,7 @@ class RenderedValue(NamedTuple):
 class Substituted:
     """A formula with numbers in place of its names; a name without a value stays."""
 
-    _tree: Tree
+    _tree: Expr
     substituted_values: Mapping[str, RenderedValue] = field(hash=False)
     spell: Callable[[str], str] = field(compare=False)
 
@@ -64,11 +64,11 @@ class DerivationStep:
     """
 
     symbol: Symbol
-    _formula: Tree
+    _formula: Expr
     substituted: Substituted
     result: Result | None
     why_unknown: str = ""
-    search: Search | None = None
+    search: ImplicitDefinition | None = None
 
     @property
     def text(self) -> str:
@@ -76,7 +76,7 @@ class DerivationStep:
         return text(self._formula)
 
 
-def formula_of(step: DerivationStep) -> Tree:
+def formula_of(step: DerivationStep) -> Expr:
     """The formula tree of a step, for the rooms of this package."""
     return step._formula
 
@@ -84,7 +84,7 @@ def formula_of(step: DerivationStep) -> Tree:
 def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> DerivationStep:
     """One line: formula, substituted formula, value. ``with_ranges``, as reviews have it, shows the range of each number, and a unit that all
     numbers share at the value alone."""
-    formula = bound_case.case.explains(name)
+    formula = bound_case.case.readable_formula(name)
     theory = bound_case.case.theory
     put: dict[str, RenderedValue] = {}
     settled = _with_values(formula, bound_case, put)
@@ -100,11 +100,11 @@ def step_of(name: str, bound_case: BoundCase, with_ranges: bool = False) -> Deri
     return DerivationStep(theory.symbol(name), formula, Substituted(settled, put, theory.latex), result, reason, bound_case.case.search(name))
 
 
-def _with_values(tree: Tree, bound_case: BoundCase, put: dict[str, RenderedValue], moving: frozenset[str] = frozenset()) -> Tree:
+def _with_values(tree: Expr, bound_case: BoundCase, put: dict[str, RenderedValue], moving: frozenset[str] = frozenset()) -> Expr:
     """The formula with quantities at changed inputs substituted by value; under a sum they depend on its index and stay."""
-    if isinstance(tree, Total):
+    if isinstance(tree, Sum):
         moving |= {tree.index}
-    if isinstance(tree, At) and not any(mentions(value, index) for _, value in tree.changes for index in moving):
+    if isinstance(tree, QuantityAt) and not any(mentions(value, index) for _, value in tree.changes for index in moving):
         try:
             value = bound_case.case.evaluate(tree)
         except NoValue:
@@ -115,9 +115,9 @@ def _with_values(tree: Tree, bound_case: BoundCase, put: dict[str, RenderedValue
     return rebuild(tree, lambda child: _with_values(child, bound_case, put, moving))
 
 
-def is_number(tree: Tree) -> bool:
+def is_number(tree: Expr) -> bool:
     """Whether a formula contains no name."""
-    return not names(tree) and not any(isinstance(node, At) for node in walk(tree))
+    return not names(tree) and not any(isinstance(node, QuantityAt) for node in walk(tree))
 
 
 def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
@@ -137,7 +137,7 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
     return written
 
 
-def _in_one_unit(tree: Tree, result: Result, bound_case: BoundCase) -> dict[str, RenderedValue]:
+def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str, RenderedValue]:
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
     own, theory = result.symbol, bound_case.case.theory
     shown = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))

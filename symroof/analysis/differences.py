@@ -11,7 +11,7 @@ from symroof.cases.quantity_result import as_written
 from symroof.cases.spec_values import SourcedValue
 from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.preset import Definition
 from symroof.theory.declarations import Declarations, default_of
@@ -151,7 +151,7 @@ def base_definition(name: str, tool: BoundCase) -> Callable[[BoundCase], CaseDif
     return change
 
 
-def added_term(name: str, label: str, term: Tree, slip: str = "") -> Callable[[BoundCase], CaseDifference | None]:
+def added_term(name: str, label: str, term: Expr, slip: str = "") -> Callable[[BoundCase], CaseDifference | None]:
     """A term that a tool adds to a definition, as a change of any case; none where the case sets a plain value, or has the term."""
 
     def change(case: BoundCase) -> CaseDifference | None:
@@ -220,7 +220,7 @@ def _shown(name: str, side: BoundCase) -> str:
     return as_written(name, given.setting) if isinstance(given.setting, (Num, ValueRange)) else _formula(given.setting)
 
 
-def _formula(tree: Tree) -> str:
+def _formula(tree: Expr) -> str:
     """A formula in a line; a long one is named, not written."""
     written = text(tree)
     return written if len(written) <= LONGEST else "by a formula of its own"

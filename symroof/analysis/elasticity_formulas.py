@@ -16,13 +16,13 @@ from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, Call, Div, Name, Tree, mentions, walk
+from symroof.formula.tree import ZERO, Add, Call, Div, Expr, Name, mentions, walk
 from symroof.solver.arms import winning_arms
 from symroof.solver.rational import NotRational, Polynomial, quotient, rational, shared_factors_out, terms_of
 from symroof.solver.symbolic import arms
 
 
-def elasticity(tree: Tree, x: str) -> Tree:
+def elasticity(tree: Expr, x: str) -> Expr:
     """The elasticity of a formula without maxima that ``x`` moves.
 
     >>> from symroof.formula.parse import parse
@@ -47,7 +47,7 @@ def elasticity(tree: Tree, x: str) -> Tree:
     return build.add(_weighted(over, x, 1), _weighted(under, x, -1))
 
 
-def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
+def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Expr:
     """The terms of a polynomial, each times its degree above ``origin``, over the polynomial."""
     terms = [(power, _at_power(term, x, power)) for power, c in sorted(p.items()) for term in terms_of(c)]
     weighted = [(direction * (power - origin), term) for power, term in terms if power != origin]
@@ -55,7 +55,7 @@ def _weighted(p: Polynomial, x: str, direction: int, origin: int = 0) -> Tree:
     return build.div(moved, build.add(ZERO, *(term for _, term in terms)))
 
 
-def _at_power(term: Tree, x: str, power: int) -> Tree:
+def _at_power(term: Expr, x: str, power: int) -> Expr:
     return build.as_fraction(build.mul(term, build.power(Name(x), build.number(power))))
 
 
@@ -74,10 +74,10 @@ class ElasticityFormula:
     name: str
     x: str
     bound_case: BoundCase
-    _marks: dict[str, Tree] = field(default_factory=dict)
+    _marks: dict[str, Expr] = field(default_factory=dict)
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> Expr:
         """The quantity opened as far as single terms."""
         return self._inlined(self.name)
 
@@ -86,7 +86,7 @@ class ElasticityFormula:
         """Whether the input moves the quantity."""
         return mentions(self.tree, self.x)
 
-    def on_binding_arm(self) -> Tree:
+    def on_binding_arm(self) -> Expr:
         """The elasticity on the arms that win by value.
 
         Raises:
@@ -101,7 +101,7 @@ class ElasticityFormula:
         """
         return self._readable(elasticity(winning_arms(self.tree, self.x, self._number), self.x))
 
-    def by_arm(self, most: int) -> Iterator[tuple[Tree, str]]:
+    def by_arm(self, most: int) -> Iterator[tuple[Expr, str]]:
         """The elasticity on each arm with the arm's name: never of a maximum itself. Nothing where there are more than ``most``.
 
         Raises:
@@ -120,10 +120,10 @@ class ElasticityFormula:
             if "" not in winners:  # an arm without a name cannot be reported
                 yield self._readable(form), ", ".join(winners)
 
-    def _inlined(self, name: str) -> Tree:
+    def _inlined(self, name: str) -> Expr:
         return readable_form(name, self.x, self.bound_case, self._single_term)
 
-    def _single_term(self, name: str) -> Tree | None:
+    def _single_term(self, name: str) -> Expr | None:
         """A quantity that moves as one term, as a mark times the power of the input."""
         try:
             over, under = rational(readable_form(name, self.x, self.bound_case), self.x)
@@ -136,16 +136,16 @@ class ElasticityFormula:
         self._marks[mark] = build.div(Name(name), moved) if power > 0 else build.mul(Name(name), moved)
         return build.mul(Name(mark), moved) if power > 0 else build.div(Name(mark), moved)
 
-    def _number(self, arm: Tree) -> Fraction:
+    def _number(self, arm: Expr) -> Fraction:
         value: Fraction = self.bound_case.case.evaluate(substitute(arm, self._marks))
         return value
 
-    def _readable(self, tree: Tree) -> Tree:
+    def _readable(self, tree: Expr) -> Expr:
         """A formula with the names of quantities in place of their marks, in its shortest form."""
         written = self._summed(_cancelled(substitute(tree, self._marks)))
         return shortest(written, self.bound_case) if len(text(written)) <= WORTH_SHORTENING else written
 
-    def _summed(self, tree: Tree) -> Tree:
+    def _summed(self, tree: Expr) -> Expr:
         """Sums that a quantity is the name of, by that name: its terms may be among others."""
         summed = rebuild(tree, self._summed)
         if isinstance(summed, Add):
@@ -155,23 +155,23 @@ class ElasticityFormula:
         return summed
 
     @cached_property
-    def _sums(self) -> dict[str, set[Tree]]:
+    def _sums(self) -> dict[str, set[Expr]]:
         """The quantities on the way that are defined as sums, the longest first."""
         case = self.bound_case.case
-        formulas = {name: case.stands_for(name) for name in sorted(case.theory.ancestry(self.name)) if name != self.name}
+        formulas = {name: case.formula_or_name(name) for name in sorted(case.theory.dependencies(self.name)) if name != self.name}
         sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
 
     @cached_property
-    def _arm_names(self) -> dict[Tree, str]:
+    def _arm_names(self) -> dict[Expr, str]:
         """The named arms of maxima on the way, as they are here when inlined."""
         theory = self.bound_case.case.theory
-        definitions = (theory.definition(name) for name in sorted(theory.ancestry(self.name)))
+        definitions = (theory.definition(name) for name in sorted(theory.dependencies(self.name)))
         named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))
         return {self._inlined(name): name for name in named}
 
 
-def named_arms(node: Tree) -> tuple[Name, ...]:
+def named_arms(node: Expr) -> tuple[Name, ...]:
     """The arms of a maximum that all have names: the compute and the memory time of a step.
 
     >>> from symroof.formula.parse import parse
@@ -184,7 +184,7 @@ def named_arms(node: Tree) -> tuple[Name, ...]:
     return named if len(named) == len(node.args) else ()
 
 
-def _cancelled(tree: Tree) -> Tree:
+def _cancelled(tree: Expr) -> Expr:
     """Powers of the input that the marks brought cancelled."""
     reduced = build.as_fraction(rebuild(tree, _cancelled))
     return quotient(reduced.over, reduced.under) if isinstance(reduced, Div) else reduced

@@ -8,7 +8,7 @@ from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Tree, names, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, QuantityAt, names, walk
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
@@ -42,7 +42,7 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
         raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
-    if is_sympy(equation) and not isinstance(tree, (Compare, Largest, Name)):
+    if is_sympy(equation) and not isinstance(tree, (Compare, ArgMax, Name)):
         tree = Compare("=", tree, ZERO)
     if isinstance(tree, Compare) and tree.operator != "=":
         hint = "solve it with =; the answer says on which side of the crossing it holds"
@@ -56,10 +56,10 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
 def without_idle_changes(relation: Compare, known: Theory) -> Compare:
     """A threshold's equation without the changed values that nothing here depends on: a dense model reads no experts."""
 
-    def heed(tree: Tree) -> Tree:
-        if isinstance(tree, At):
+    def heed(tree: Expr) -> Expr:
+        if isinstance(tree, QuantityAt):
             changes = tuple((key, value) for key, value in tree.changes if known.depends(tree.name, key))
-            return At(tree.name, changes) if changes else Name(tree.name)
+            return QuantityAt(tree.name, changes) if changes else Name(tree.name)
         return rebuild(tree, heed)
 
     return Compare(relation.operator, heed(relation.left), heed(relation.right))
@@ -74,7 +74,7 @@ def unknown_of(equation: str, asked: str | None, known: Theory) -> str:
         raise InputError(Problem(asked[:SHOWN], "no such input or quantity to solve for", hint=_nearest(asked, known)))
     if kinds := known.kinds.get(unknown):
         raise InputError(Problem(unknown, "differs between parts of this model", hint=f"solve for {' or '.join(kinds)}"))
-    if isinstance(known.definition(unknown), (Compare, Largest)):
+    if isinstance(known.definition(unknown), (Compare, ArgMax)):
         raise InputError(Problem(unknown, "is true/false or a category, not a number to solve for"))
     return unknown
 
@@ -85,10 +85,10 @@ def check_names(relation: Compare, unknown: str | None, bound_case: BoundCase, e
     for name in all_names(relation):
         if not known.knows(name):
             raise InputError(Problem(equation[:SHOWN], f"unknown name {name!r}", hint=_nearest(name, known)))
-        if isinstance(known.definition(name), (Compare, Largest)):
+        if isinstance(known.definition(name), (Compare, ArgMax)):
             raise InputError(Problem(equation[:SHOWN], f"{name} is true/false or a category, not a number"))
         _check_signs(name, unknown, bound_case, equation)
-        for inner in sorted(known.ancestry(name) - {unknown, *bound_case.case.given}):
+        for inner in sorted(known.dependencies(name) - {unknown, *bound_case.case.given}):
             if why := known.not_closed(inner):
                 raise NoValueHere(Problem(equation[:SHOWN], f"{inner} has {why}", hint=f"--set {inner}='…' gives it a value"))
     try:
@@ -102,13 +102,13 @@ def check_names(relation: Compare, unknown: str | None, bound_case: BoundCase, e
 def _check_signs(name: str, unknown: str | None, bound_case: BoundCase, equation: str) -> None:
     """Check that nothing without a value may be negative: crossings are looked for, and conditions found, where inputs are positive."""
     known = bound_case.case.theory
-    for inner in sorted(known.ancestry(name)):
+    for inner in sorted(known.dependencies(name)):
         declared = known.own.own(inner)
         if declared is None or not declared.signed:
             continue
         if inner == unknown:
             raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative; an equation is solved for what is positive", hint="declare its sign"))
-        if not bound_case.case.known(inner):
+        if not bound_case.case.has_value(inner):
             raise InputError(Problem(equation[:SHOWN], f"{inner} may be negative: which answer holds turns on its value", hint=f"give {inner} one"))
 
 
@@ -116,20 +116,20 @@ def _nearest(name: str, known: Theory) -> str:
     return nearest(name, [*known.own.known, *known.mentioned_names])
 
 
-def all_names(tree: Tree) -> Iterator[str]:
+def all_names(tree: Expr) -> Iterator[str]:
     """Every name, and every input that a quantity is taken at a changed value of."""
     yield from names(tree)
     for node in walk(tree):
-        if isinstance(node, At):
+        if isinstance(node, QuantityAt):
             yield from (key for key, _ in node.changes)
 
 
 def check_occurs(relation: Compare, unknown: str, bound_case: BoundCase, equation: str) -> None:
     """Check that the unknown occurs under some assumptions, or in a formula of the case; that it cancels under these is an answer."""
     known = bound_case.case.theory
-    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in bound_case.case.leads_to(name) for name in names(relation)):
+    if relation.left == relation.right or any(known.depends(name, unknown) or unknown in bound_case.case.reachable_names(name) for name in names(relation)):
         return
     if any(theory(known.architecture, assume(), known.layout, known.own).depends(name, unknown) for name in names(relation)):
         return
-    can = sorted({name for side in names(relation) for name in known.ancestry(side) if known.own.input(name) and name != unknown})
+    can = sorted({name for side in names(relation) for name in known.dependencies(side) if known.own.input(name) and name != unknown})
     raise InputError(Problem(equation[:SHOWN], f"{unknown} does not occur in it", hint=f"it can be solved for {', '.join(can[:12])}" if can else ""))

@@ -9,7 +9,7 @@ from symroof.cases.quantity_result import plural
 from symroof.cases.spec_values import LENGTHS, beyond_context, lengths
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
-from symroof.formula.tree import Name, Num, Tree, names
+from symroof.formula.tree import Expr, Name, Num, names
 from symroof.solver.scan import LEAST, MOST
 from symroof.theory.symbols import INPUTS, NOUNS, SHARES
 from symroof.units import COUNTED, format_quantity
@@ -79,7 +79,7 @@ def _reach(solution: Solution) -> str:
     crossing = formula_trees(solution).crossing
     unknown, (_, end), searched = solution.unknown, crossing.domain, crossing.searched
     if searched is not None:
-        first, last = (with_unit(point, solution.symbol.spoken_unit) for point in searched)
+        first, last = (with_unit(point, solution.symbol.display_unit) for point in searched)
         whole = searched[0] == LEAST or (solution.symbol.counted and searched[0] == 1)
         if whole and searched[1] >= MOST:
             return f"every {unknown}"
@@ -108,7 +108,7 @@ def _own_value(solution: Solution) -> str:
     return f"; at the {with_unit(solution.bound_case.case.value('arrival_rate'), solution.symbol.unit)} of this case the queue is unstable (load >= 1)"
 
 
-def shown_side(side: Tree, solution: Solution) -> str:
+def shown_side(side: Expr, solution: Solution) -> str:
     """A side as it is written; a number with its unit, a long one by its place."""
     if isinstance(side, Num):
         unit = _unit(solution)
@@ -134,7 +134,7 @@ def _unit(solution: Solution) -> str | None:
     """The unit of both sides, where one of them is a name."""
     for side in formula_trees(solution).sides:
         if isinstance(side, Name):
-            return solution.bound_case.case.theory.symbol(side.name).spoken_unit
+            return solution.bound_case.case.theory.symbol(side.name).display_unit
     return None
 
 
@@ -158,14 +158,14 @@ def _growth(solution: Solution) -> str:
         steps = [f"{with_unit((values[1] - values[0]) / FAR, unit)}{flag} to {name}" for name, flag, values in sides if values[0] != values[1]]
         still = [(name, flag, with_unit(values[0], unit)) for name, flag, values in sides if values[0] == values[1]]
         fixed = [f"{name} is {value}{flag}" for name, flag, value in still if name != value]
-        grown = [f"each {solution.symbol.spoken_unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
+        grown = [f"each {solution.symbol.display_unit or unknown} adds {' and '.join(steps)}"] if steps else [f"far out neither grows with {unknown}"]
         return ", ".join([*grown, *fixed])
     if all(_settles(values) for _, _, values in sides):
         return ", ".join(f"{name} tends to {format_quantity(values[-1], unit)}{flag}" for name, flag, values in sides if values[0] != values[-1])
     return ""
 
 
-def _flag(side: Tree, solution: Solution) -> str:
+def _flag(side: Expr, solution: Solution) -> str:
     """The flag of a latency or rate of a case that does not fit."""
     theory = solution.bound_case.case.theory
     timed = any(theory.timed(name) for name in names(side))

@@ -6,11 +6,11 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import NoValueHere, Problem
-from symroof.formula.evaluate import NotGiven, NoValue
-from symroof.formula.from_sympy import NoMeaning, from_sympy
+from symroof.formula.evaluate import NoValue, UndefinedValue
+from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
-from symroof.formula.tree import At, Name, Tree, names, walk
+from symroof.formula.tree import Expr, Name, QuantityAt, names, walk
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
@@ -18,7 +18,7 @@ from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 
 
-def in_sympy(tree: Tree, bound_case: BoundCase) -> Any:
+def in_sympy(tree: Expr, bound_case: BoundCase) -> Any:
     """A formula in the symbols of :mod:`symroof.symbols`, quantities at changed inputs written out as far as the change reaches.
 
     >>> from symroof.analysis.study import Study
@@ -30,19 +30,19 @@ def in_sympy(tree: Tree, bound_case: BoundCase) -> Any:
         bound_case.memo.in_sympy = expressions(bound_case.case.theory.own)
     try:
         return bound_case.memo.in_sympy(with_changes_substituted(tree, bound_case))
-    except NotGiven as error:  # a part of it has no derivative
+    except UndefinedValue as error:  # a part of it has no derivative
         raise NoValueHere(Problem("expression", f"has no formula: {error}")) from None
 
 
-def with_changes_substituted(tree: Tree, bound_case: BoundCase) -> Tree:
+def with_changes_substituted(tree: Expr, bound_case: BoundCase) -> Expr:
     """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches."""
-    if not any(isinstance(node, At) for node in walk(tree)):
+    if not any(isinstance(node, QuantityAt) for node in walk(tree)):
         return tree
     case = bound_case.case
 
-    def formula(name: str, changed: frozenset[str]) -> Tree | None:
+    def formula(name: str, changed: frozenset[str]) -> Expr | None:
         moved = any(case.theory.depends(name, key) for key in changed)
-        return case.stands_for(name, changed=changed) if moved else None
+        return case.formula_or_name(name, changed=changed) if moved else None
 
     return inline(tree, formula)
 
@@ -51,17 +51,17 @@ def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = No
     """The expression of a quantity: over inputs, or its definitions substituted so many times."""
     if depth is None:
         return in_sympy(bound_case.case.expanded(Name(name)), bound_case)
-    tree: Tree = Name(name)
+    tree: Expr = Name(name)
     for _ in range(depth):
         tree = _substituted_once(with_changes_substituted(tree, bound_case), bound_case)
     return in_sympy(tree, bound_case)
 
 
-def _substituted_once(tree: Tree, bound_case: BoundCase) -> Tree:
+def _substituted_once(tree: Expr, bound_case: BoundCase) -> Expr:
     """A formula with the definition of each of its names; a name of a number remains."""
 
-    def formula(name: str) -> Tree:
-        definition = bound_case.case.explains(name)
+    def formula(name: str) -> Expr:
+        definition = bound_case.case.readable_formula(name)
         return definition if names(definition) else Name(name)
 
     return substitute(tree, {name: formula(name) for name in names(tree)})
@@ -108,7 +108,7 @@ class Values(dict[Any, Any]):
                 return number(case.evaluate(resolved(from_sympy(key))))
             if getattr(key, "is_Symbol", False) and key == symbol(key.name, case.theory.own):
                 return number(case.value(key.name))
-        except (NoMeaning, NoValue, UnknownName):
+        except (UnsupportedExpression, NoValue, UnknownName):
             pass
         return None
 

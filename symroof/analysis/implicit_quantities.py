@@ -4,7 +4,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, At, Call, Compare, Name, Tree, names
+from symroof.formula.tree import ONE, Call, Compare, Expr, Name, QuantityAt, names
 from symroof.solver.rational import CHOSEN
 
 
@@ -23,21 +23,21 @@ def implicit(name: str, bound_case: BoundCase) -> Compare | None:
         return None
     body, high = parse(search.body), parse(search.high)
     there = substitute(body, {inner: _at(inner, search.unknown, name, bound_case) for inner in names(body)})
-    return Compare("=", there, ONE) if search.kind == "most" else Compare("=", Name(name), build.call("min", there, high))
+    return Compare("=", there, ONE) if search.kind == "largest" else Compare("=", Name(name), build.call("min", there, high))
 
 
-def _at(inner: str, unknown: str, name: str, bound_case: BoundCase) -> Tree:
+def _at(inner: str, unknown: str, name: str, bound_case: BoundCase) -> Expr:
     """A name of the body where the unknown is the searched quantity."""
     if inner == unknown:
         return Name(name)
-    return At(inner, ((unknown, Name(name)),)) if bound_case.case.theory.depends(inner, unknown) else Name(inner)
+    return QuantityAt(inner, ((unknown, Name(name)),)) if bound_case.case.theory.depends(inner, unknown) else Name(inner)
 
 
-def searched_quantity(tree: Tree, unknown: str, bound_case: BoundCase) -> str:
+def searched_quantity(tree: Expr, unknown: str, bound_case: BoundCase) -> str:
     """A quantity of an equation or a formula that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
     case = bound_case.case
-    ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(tree))))
-    return next((name for name in ancestry if unknown in case.theory.ancestry(name) - {name} and case.search(name, {unknown})), "")
+    dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(tree))))
+    return next((name for name in dependencies if unknown in case.theory.dependencies(name) - {name} and case.search(name, {unknown})), "")
 
 
 def because_searched(searched: str, unknown: str) -> str:
@@ -49,13 +49,13 @@ def because(reason: str, relation: Compare, unknown: str, bound_case: BoundCase)
     """The reason of the solver by names: the quantity that takes one formula or another as the unknown moves."""
     if reason == CHOSEN:
         case = bound_case.case
-        ancestry = sorted(frozenset().union(*map(case.theory.ancestry, names(relation))))
-        choices = (name for name in ancestry if case.theory.depends(name, unknown) and _chooses(name, unknown, bound_case))
+        dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(relation))))
+        choices = (name for name in dependencies if case.theory.depends(name, unknown) and _chooses(name, unknown, bound_case))
         reason = f"which formula {next(choices, 'one of its quantities')} follows turns on the unknown"
     return reason.replace("the unknown", unknown)
 
 
 def _chooses(name: str, unknown: str, bound_case: BoundCase) -> bool:
     """Whether the formula of a quantity is a choice, with the stand-ins for what is missing or as it is declared."""
-    formulas = (bound_case.case.stands_for(name, complete, (unknown,)) for complete in (True, False))
+    formulas = (bound_case.case.formula_or_name(name, complete, (unknown,)) for complete in (True, False))
     return any(isinstance(formula, Call) and formula.function == "of_largest" for formula in formulas)

@@ -6,7 +6,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Name, Tree, changed_inputs, names
+from symroof.formula.tree import ZERO, Expr, Name, changed_inputs, names
 from symroof.theory.declarations import neutral_default
 
 EFFICIENCIES = frozenset({"mfu", "mbu"})
@@ -15,12 +15,12 @@ EFFICIENCIES = frozenset({"mfu", "mbu"})
 KEPT_NAMES = frozenset({"params", "active_params", "context", "batch"})
 """The names that formulas for readers keep, whatever their values here."""
 
-Stop = Callable[[str], Tree | None]
+Stop = Callable[[str], Expr | None]
 """The formula that a moving name is replaced by instead of its definition; None where its definition is inlined."""
 
 
 def inlined(
-    tree: Tree,
+    tree: Expr,
     unknown: str,
     bound_case: BoundCase,
     fixed: frozenset[str] = frozenset(),
@@ -28,7 +28,7 @@ def inlined(
     symbolic: bool = False,
     ranged: frozenset[str] = frozenset(),
     use_defaults: bool | None = None,
-) -> Tree:
+) -> Expr:
     """Inline definitions that depend on the unknown; leave everything else as named coefficients.
 
     ``fixed`` names stay though they have a neutral default; ``stop`` may replace a name before its definition is inlined.
@@ -47,13 +47,13 @@ def inlined(
 
 
 def _inlined(
-    tree: Tree, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], use_defaults: bool
-) -> Tree:
+    tree: Expr, unknown: str, bound_case: BoundCase, fixed: frozenset[str], stop: Stop | None, symbolic: bool, ranged: frozenset[str], use_defaults: bool
+) -> Expr:
     fixed = fixed | set(names(tree))
     case, moves, found_names = bound_case.case, bound_case.memo.moves, bound_case.memo.names
 
-    def formula_of(name: str, keys: frozenset[str]) -> Tree:
-        return case.stands_for(name, complete=not symbolic, changed=keys | ranged)
+    def formula_of(name: str, keys: frozenset[str]) -> Expr:
+        return case.formula_or_name(name, complete=not symbolic, changed=keys | ranged)
 
     def moving(name: str, keys: frozenset[str]) -> bool:
         if name in keys:
@@ -71,24 +71,24 @@ def _inlined(
             found_names[known] = () if formula == Name(name) else names(formula) + changed_inputs(formula)
         return found_names[known]
 
-    def formula(name: str, changed: frozenset[str]) -> Tree:
+    def formula(name: str, changed: frozenset[str]) -> Expr:
         if name == unknown:
             return Name(name)
         keys = changed | {unknown}
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or formula_of(name, keys)
-        still = name in fixed or not ranged.isdisjoint(case.theory.ancestry(name))
+        still = name in fixed or not ranged.isdisjoint(case.theory.dependencies(name))
         return Name(name) if still else _neutral(Name(name), bound_case) if use_defaults else _not_zero(name, bound_case)
 
     return inline(tree, formula)
 
 
-def _not_zero(name: str, bound_case: BoundCase) -> Tree:
+def _not_zero(name: str, bound_case: BoundCase) -> Expr:
     """The name, or 0 where that is its formula whatever the inputs: nothing is known of an answer without numbers but its formulas."""
     return ZERO if bound_case.case.expanded(Name(name), complete=False) == ZERO else Name(name)
 
 
-def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Tree:
+def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | None = None) -> Expr:
     """A quantity inlined for readers: it keeps :data:`KEPT_NAMES`, and without numbers the efficiencies too.
 
     >>> from symroof.analysis.study import Study
@@ -98,7 +98,7 @@ def readable_form(name: str, unknown: str, bound_case: BoundCase, stop: Stop | N
     return inlined(Name(name), unknown, bound_case, KEPT_NAMES if bound_case.get(name) else KEPT_NAMES | EFFICIENCIES, stop)
 
 
-def _neutral(node: Name, bound_case: BoundCase) -> Tree:
+def _neutral(node: Name, bound_case: BoundCase) -> Expr:
     """A defaulted input of 0 or 1, and a quantity that is 0 here, as that number: closed forms are not cluttered with
     defaults that have no effect."""
     if node.name in bound_case.case.given or node.name in bound_case.case.numbers:
@@ -111,27 +111,27 @@ def _neutral(node: Name, bound_case: BoundCase) -> Tree:
     return neutral_default(node.name) or node
 
 
-def over_inputs(tree: Tree, bound_case: BoundCase) -> Tree:
+def over_inputs(tree: Expr, bound_case: BoundCase) -> Expr:
     """The formula over inputs and :data:`KEPT_NAMES`."""
     case = bound_case.case
 
-    def formula(name: str, _: frozenset[str]) -> Tree:
+    def formula(name: str, _: frozenset[str]) -> Expr:
         if name in KEPT_NAMES | EFFICIENCIES:
             return Name(name)
         opens = case.theory.definition(name) is not None and name not in case.given
-        return case.stands_for(name) if opens else _neutral(Name(name), bound_case)
+        return case.formula_or_name(name) if opens else _neutral(Name(name), bound_case)
 
     return inline(tree, formula)
 
 
-def shortest(tree: Tree, bound_case: BoundCase) -> Tree:
+def shortest(tree: Expr, bound_case: BoundCase) -> Expr:
     """The formula with definitions inlined where that makes it shorter: ``gemm_flops/(gemm_k*gemm_n*b)``
     is ``2*gemm_m/b``."""
     case, length = bound_case.case, len(text(tree))
     for name in names(tree):
         if name in KEPT_NAMES or name in case.given or case.theory.definition(name) is None:
             continue
-        put = substitute(tree, {name: case.stands_for(name)})
+        put = substitute(tree, {name: case.formula_or_name(name)})
         if len(text(put)) < length:
             return shortest(put, bound_case)
     return tree

@@ -14,9 +14,9 @@ from symroof.analysis.implicit_quantities import because, because_searched, sear
 from symroof.analysis.inline import inlined
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, Tree, mentions, names
+from symroof.formula.tree import Compare, Expr, mentions, names
 from symroof.solver.axis_walk import AxisWalk
 from symroof.solver.crossing import crossing, exact
 from symroof.solver.joint_search import Gap, Points, Search, run_search, search_together
@@ -24,7 +24,7 @@ from symroof.solver.rational import NotRational
 from symroof.solver.result import Crossing, Evaluate
 from symroof.solver.scan import bounds_a_sum, crossings, scan
 from symroof.theory.case import Case
-from symroof.theory.layout import shapes
+from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, base_name
 
@@ -56,7 +56,7 @@ class NumericEquation:
         evaluate = case.evaluate
         at = self._at_points(difference, case, evaluate, self._demands())
 
-        def along(_: Tree, point: Mapping[str, Fraction]) -> Fraction:
+        def along(_: Expr, point: Mapping[str, Fraction]) -> Fraction:
             return at(point[self.unknown])
 
         if self._searched:
@@ -90,10 +90,10 @@ class NumericEquation:
         """The crossings in cases that differ in ranged inputs alone, looked at together on one axis; none where there is no value."""
         difference = build.sub(*self._inlined_sides(self._ranged))
         whole = bounds_a_sum(difference, self.unknown)
-        demands = self._demands(self._ranged)
+        required_names = self._demands(self._ranged)
 
         def values(case: Case) -> Search[tuple[Fraction, ...]]:
-            at = self._at_points(difference, case, case.evaluate, demands)
+            at = self._at_points(difference, case, case.evaluate, required_names)
             try:
                 answer = yield from crossings(Gap(at, True, thorough=False), *domain(self.unknown, case), whole)
                 return self._where_it_exists(answer.values, at)
@@ -113,7 +113,7 @@ class NumericEquation:
     @property
     def shares_formulas(self) -> bool:
         """Whether the case and those within its ranges have the same formulas: no layout of devices turns on what is ranged."""
-        return not any(map(shapes, self._ranged))
+        return not any(map(shapes_layout, self._ranged))
 
     @property
     def shares_arrays(self) -> bool:
@@ -124,29 +124,29 @@ class NumericEquation:
     def _ranged(self) -> frozenset[str]:
         return frozenset(self.bound_case.box)
 
-    def _inlined_sides(self, ranged: frozenset[str] = frozenset()) -> tuple[Tree, Tree]:
+    def _inlined_sides(self, ranged: frozenset[str] = frozenset()) -> tuple[Expr, Expr]:
         left, right = (inlined(side, self.unknown, self.bound_case, ranged=ranged) for side in (self.relation.left, self.relation.right))
         return left, right
 
     @cached_property
-    def _sides(self) -> Tree:
+    def _sides(self) -> Expr:
         return build.sub(self.relation.left, self.relation.right)
 
     @cached_property
     def _searched(self) -> str:
         return searched_quantity(self.relation, self.unknown, self.bound_case)
 
-    def _demands(self, ranged: frozenset[str] = frozenset()) -> list[Tree]:
+    def _demands(self, ranged: frozenset[str] = frozenset()) -> list[Expr]:
         """The conditions under which the quantities of the equation exist, opened as the sides are."""
         opened_demands = (inlined(demand, self.unknown, self.bound_case, ranged=ranged) for demand in existence_conditions(self.relation, self.bound_case.case))
         return list(dict.fromkeys(opened_demands))
 
-    def _at_points(self, difference: Tree, case: Case, evaluate: Evaluate, demands: Sequence[Tree]) -> Callable[[Fraction], Fraction]:
+    def _at_points(self, difference: Expr, case: Case, evaluate: Evaluate, required_names: Sequence[Expr]) -> Callable[[Fraction], Fraction]:
         """The exact difference at a point: of what is searched by the definitions themselves. It has no value where a quantity of the
         equation does not exist: beyond the load at which a queue is stable."""
         if self._searched:
             return partial(self._gap, case)
-        asked = list(demands)
+        asked = list(required_names)
 
         @cache
         def at(point: Fraction) -> Fraction:
@@ -178,11 +178,11 @@ class NumericEquation:
         return tuple(value for value in values if _has_value(at, value) or (counted and _has_value(at, Fraction(math.ceil(value)))))
 
 
-def _holds(demand: Tree, evaluate: Evaluate, here: dict[str, Fraction], asked: list[Tree]) -> bool:
+def _holds(demand: Expr, evaluate: Evaluate, here: dict[str, Fraction], asked: list[Expr]) -> bool:
     """Whether a condition holds at a point; of an input that is not given nothing is asked, and not again: what needs it says so."""
     try:
         return bool(evaluate(demand, here))
-    except NotGiven:
+    except UndefinedValue:
         asked.remove(demand)
         return True
     except NoValue:
@@ -210,7 +210,7 @@ def _located(search: Search[Any], place: int) -> Search[Any]:
 
 def existence_conditions(relation: Compare, case: Case) -> Iterator[Compare]:
     """The conditions under which the quantities of an equation have values, each once."""
-    for inner in sorted({inner for name in names(relation) for inner in case.theory.ancestry(name)} - set(case.given)):
+    for inner in sorted({inner for name in names(relation) for inner in case.theory.dependencies(name)} - set(case.given)):
         for condition, _ in QUANTITIES[inner].exists if inner in QUANTITIES else ():
             yield parse(condition)  # type: ignore[misc]
 

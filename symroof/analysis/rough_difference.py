@@ -11,11 +11,11 @@ import numpy as np
 
 from symroof.arrays.values import Arrays, Formulas
 from symroof.cases.bound_case import BoundCase
-from symroof.formula.evaluate import NoValue, written
+from symroof.formula.evaluate import NoValue, exact_decimal
 from symroof.formula.tree import Compare, Num
 from symroof.solver.joint_search import Points
 from symroof.theory.case import Case
-from symroof.theory.layout import shapes
+from symroof.theory.layout import shapes_layout
 from symroof.theory.symbols import INPUTS
 
 DOUBT = 1e-9
@@ -43,7 +43,7 @@ class RoughDifferences:
         floats hold these and no formula of a device turns on them."""
         whole, box = bound_case.memo.corner_of or bound_case, bound_case.box
         case = whole.case
-        ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes, box))
+        ranged = all(in_floats(end) for name, span in box.items() for end in (*span, case.value(name))) and not any(map(shapes_layout, box))
         plain = _plain(case)
         ends = box if ranged else ()
         inputs = tuple(dict.fromkeys((*ends, *plain) if unknown in plain or unknown in ends else (unknown, *ends, *(name for name in plain if name in box))))
@@ -55,7 +55,7 @@ class RoughDifferences:
 
     @cached_property
     def _formulas(self) -> Formulas:
-        return Formulas(self.case.freed(self.inputs, rounded=True))
+        return Formulas(self.case.without_values(self.inputs, rounded=True))
 
     def places(self, cases: Sequence[Case], unknown: str) -> Places:
         """The values of all inputs but the unknown in each case."""
@@ -80,7 +80,9 @@ class RoughDifferences:
 def _plain(case: Case) -> tuple[str, ...]:
     """The inputs of a case that are set to a number which a float holds, count nothing and shape no formula."""
     numbers = {name: tree.value for name, tree in case.given.items() if isinstance(tree, Num) and name in INPUTS} | dict(case.numbers)
-    return tuple(name for name, value in numbers.items() if name in INPUTS and not INPUTS[name].counted and not shapes(name) and in_floats(Fraction(value)))
+    return tuple(
+        name for name, value in numbers.items() if name in INPUTS and not INPUTS[name].counted and not shapes_layout(name) and in_floats(Fraction(value))
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -90,4 +92,4 @@ def in_floats(value: Fraction) -> bool:
     >>> in_floats(Fraction(7, 10)), in_floats(Fraction(1, 3))
     (True, False)
     """
-    return written(float(value)) == value
+    return exact_decimal(float(value)) == value

@@ -15,7 +15,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, At, Name, Total, Tree, children
+from symroof.formula.tree import ZERO, Expr, Name, QuantityAt, Sum, children
 from symroof.solver.rational import NotRational
 from symroof.theory.case import Case
 from symroof.theory.declarations import NONE, Declarations, default_of
@@ -52,7 +52,7 @@ class Elasticity:
 
     symbol: Symbol
     span: ElasticityRange | None
-    _form: Tree | None
+    _form: Expr | None
     arm: str = ""
     _own: Declarations = NONE
 
@@ -129,13 +129,13 @@ def elasticities(name: str, bound_case: BoundCase) -> tuple[Elasticity, ...]:
         return tuple(_symbolic(name, bound_case))
     if not isinstance(result.value, Fraction):
         return ()
-    inputs = [x for x in bound_case.case.used(name) if base_name(x) not in FIXED and x != name]
+    inputs = [x for x in bound_case.case.inputs_used(name) if base_name(x) not in FIXED and x != name]
     spans = {x: span for x, span in elasticities_over_ranges(bound_case, name, inputs).items() if max(map(abs, span)) >= NOTICEABLE}
     order = sorted(spans, key=lambda x: -abs(spans[x][0]))
     return tuple(Elasticity(bound_case.case.theory.symbol(x), spans[x], _form(name, x, bound_case), _own=bound_case.case.theory.own) for x in order)
 
 
-def _form(name: str, x: str, bound_case: BoundCase) -> Tree | None:
+def _form(name: str, x: str, bound_case: BoundCase) -> Expr | None:
     """The formula of an elasticity on the arm that binds here, where it can be read at a glance; none of what is searched at each value of the input."""
     if searched_quantity(Name(name), x, bound_case):
         return None
@@ -169,21 +169,21 @@ def binding_arms(name: str, bound_case: BoundCase) -> tuple[str, ...]:
     """
     winners: dict[str, None] = {}
 
-    def visit(tree: Tree, case: Case) -> None:
+    def visit(tree: Expr, case: Case) -> None:
         named = named_arms(tree)
         if named:
             winner = max(named, key=case.evaluate)
             winners.setdefault(winner.name)
-        elif isinstance(tree, Total):
+        elif isinstance(tree, Sum):
             for end in (tree.first, tree.last):
                 visit(tree.body, case.changed({tree.index: case.evaluate(end)}))
-        elif isinstance(tree, At):
+        elif isinstance(tree, QuantityAt):
             visit(Name(tree.name), case.changed({key: case.evaluate(value) for key, value in tree.changes}))
         elif isinstance(tree, Name):
             if search := case.search(tree.name):
                 visit(parse(search.body), case.changed({search.unknown: case.value(tree.name)}))
             elif tree.name not in case.given and case.theory.timed(tree.name):
-                visit(case.stands_for(tree.name), case)
+                visit(case.formula_or_name(tree.name), case)
         else:
             for child in children(tree):
                 visit(child, case)

@@ -18,8 +18,8 @@ from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
-from symroof.formula.text import in_short, text
-from symroof.formula.tree import ZERO, Compare, Tree, names
+from symroof.formula.text import shortened_formula, text
+from symroof.formula.tree import ZERO, Compare, Expr, names
 from symroof.solver.closed_forms import COEFFICIENTS
 from symroof.solver.result import Condition, Solved
 from symroof.solver.roots import sign
@@ -223,7 +223,7 @@ class Solution(InSympy):
         return f"{name[0]}_{name[1:]}" if name in COEFFICIENTS.values() else self.bound_case.case.theory.latex(name)
 
     @cached_property
-    def _times(self) -> dict[Tree, Tree]:
+    def _times(self) -> dict[Expr, Expr]:
         return times_compared(self.unknown, self.bound_case, symbolic=self.symbolic)
 
     @cached_property
@@ -252,7 +252,7 @@ class Solution(InSympy):
     def degrees(self, first: int, up: bool = True) -> Iterator[int]:
         """Numbers of devices that can share out the key and value heads, from one on, upwards or downwards."""
         tried = range(first, first + MOST_DEGREES) if up else range(first, 0, -1)
-        return (n for n in tried if self.bound_case.case.permits(n))
+        return (n for n in tried if self.bound_case.case.can_split_heads(n))
 
     def before(self, value: Fraction) -> int:
         """Which side is the larger just before a crossing; 0 where that is undecided."""
@@ -310,13 +310,13 @@ class Solution(InSympy):
         if self.integer and self.threshold is None and ZERO in self._trees.sides:
             return self._place(self.value)
         if self.integer:
-            (word, number), unit = next(iter(self.integer.items())), self.symbol.spoken_unit
+            (word, number), unit = next(iter(self.integer.items())), self.symbol.display_unit
             return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")
-        return format_quantity(self.value, self.symbol.spoken_unit)
+        return format_quantity(self.value, self.symbol.display_unit)
 
     def _place(self, value: Fraction) -> str:
         """A crossing of a count as it lies, between two whole numbers or on one."""
-        unit = self.symbol.spoken_unit
+        unit = self.symbol.display_unit
         named = f" {plural(unit, value)}" if unit else ""
         if value.denominator == 1:
             return f"{value.numerator:,}{named}"
@@ -374,7 +374,7 @@ class Solution(InSympy):
         return f"{to_whole(value, self.kind):,}" if self.symbol.counted else format_quantity(value, self.symbol.unit)
 
     def __repr__(self) -> str:
-        sides = " = ".join(in_short(text(side), LONGEST) for side in self._trees.sides)
+        sides = " = ".join(shortened_formula(text(side), LONGEST) for side in self._trees.sides)
         return f"<{sides} for {self.unknown}: {self.in_ranges()}{self._rests_on()}>"
 
     def _rests_on(self) -> str:

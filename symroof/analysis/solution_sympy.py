@@ -16,7 +16,7 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.random_points import RandomPoint
 from symroof.formula.rewrite import rebuild, substitute
-from symroof.formula.tree import ZERO, Call, Compare, Name, Tree, mentions, names
+from symroof.formula.tree import ZERO, Call, Compare, Expr, Name, mentions, names
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, rational, shared_factors_out
 from symroof.solver.result import CLOSED, Branch, Condition, Solved
@@ -24,7 +24,7 @@ from symroof.solver.symbolic import join_signs, split_signs
 from symroof.theory.symbols import INPUTS, base_name
 
 
-def expression(form: Tree, bound_case: BoundCase) -> Any:
+def expression(form: Expr, bound_case: BoundCase) -> Any:
     """A formula in SymPy. Where degrees are free in the case, what it names only then is written out."""
     if bound_case.case.free:
         own = bound_case.given_case.theory
@@ -32,7 +32,7 @@ def expression(form: Tree, bound_case: BoundCase) -> Any:
     return in_sympy(form, bound_case)
 
 
-def relations(conditions: Iterable[Tree], bound_case: BoundCase) -> tuple[Any, ...]:
+def relations(conditions: Iterable[Expr], bound_case: BoundCase) -> tuple[Any, ...]:
     """Conditions as SymPy relations; those that declared signs decide are left out."""
     return tuple(filter(_open, (expression(condition, bound_case) for condition in conditions)))
 
@@ -42,7 +42,7 @@ def _open(relation: Any) -> bool:
     return bool(relation != True)  # noqa: E712
 
 
-def signed_names(formulas: Iterable[Tree], unknown: str, bound_case: BoundCase) -> tuple[str, ...]:
+def signed_names(formulas: Iterable[Expr], unknown: str, bound_case: BoundCase) -> tuple[str, ...]:
     """The names of some formulas that may be negative, and of those that a study or a theory declares also what may be zero."""
     from symroof.symbols import symbol
 
@@ -74,7 +74,7 @@ def piecewise(branches: Iterable[Branch], unknown: str, bound_case: BoundCase) -
         forms.append(form)
         conditions.append([*_exists(branch.closed_form, bound_case), *map(root.put_into, met)])
 
-    def relation(tree: Tree) -> Any:
+    def relation(tree: Expr) -> Any:
         return expression(join_signs(tree, signed), bound_case)
 
     written = [(relation(form), sympy.And(*filter(_open, map(relation, met)))) for form, met in zip(forms, conditions, strict=True)]
@@ -94,7 +94,7 @@ POINTS, DECADES = 200, 2
 """Random values of all names at which candidates are looked at together, and over how many decades either way."""
 
 
-def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -> set[tuple[int, int]]:
+def _out_of_order(forms: Sequence[Expr], conditions: Sequence[Sequence[Expr]]) -> set[tuple[int, int]]:
     """Pairs of candidates of which both may hold, and the later one be the smaller, as random values of their names show."""
     found = set[tuple[int, int]]()
     for seed in range(POINTS if len(forms) > 1 else 0):
@@ -107,7 +107,7 @@ def _out_of_order(forms: Sequence[Tree], conditions: Sequence[Sequence[Tree]]) -
     return found
 
 
-def _not_later(first: Tree, second: Tree) -> Tree:
+def _not_later(first: Expr, second: Expr) -> Expr:
     """That one of two positive forms is not the larger: multiplied out where a denominator may be zero, as in :class:`_Root`."""
     (over, under), (other, beneath) = _quotient(first), _quotient(second)
     if plainly_positive(under) and plainly_positive(beneath):
@@ -115,7 +115,7 @@ def _not_later(first: Tree, second: Tree) -> Tree:
     return _real(Compare("<=", build.mul(over, under, beneath, beneath), build.mul(other, beneath, under, under)))
 
 
-def _exists(form: Tree, bound_case: BoundCase) -> Iterator[Compare]:
+def _exists(form: Expr, bound_case: BoundCase) -> Iterator[Compare]:
     """That inputs which may be 0 do not make a root 0, or divide by it: the shape of a root is looked at as if all were positive."""
     for factor in chain(*build.numerator_and_denominator(form)):
         whole = bound_case.case.expanded(factor, complete=False)
@@ -133,16 +133,16 @@ class _Root:
     """
 
     unknown: str
-    over: Tree
-    under: Tree
+    over: Expr
+    under: Expr
     positive: bool
 
     @classmethod
-    def of(cls, form: Tree, conditions: Sequence[Tree], unknown: str) -> _Root:
+    def of(cls, form: Expr, conditions: Sequence[Expr], unknown: str) -> _Root:
         over, under = _quotient(form)
         return cls(unknown, over, under, plainly_positive(under) or Compare(">", under, ZERO) in conditions)
 
-    def put_into(self, condition: Tree) -> Tree:
+    def put_into(self, condition: Expr) -> Expr:
         """A condition with the form in the place of the unknown."""
         assert isinstance(condition, Compare)
         return _real(self._without_bars(condition))
@@ -158,7 +158,7 @@ class _Root:
                 return Compare(operator, shared_factors_out({0: self._value(above)})[0], ZERO)
         return Compare(operator, *(substitute(side, {self.unknown: build.div(self.over, self.under)}) for side in (left, right)))
 
-    def _value(self, p: Polynomial) -> Tree:
+    def _value(self, p: Polynomial) -> Expr:
         """A polynomial at the form, times a power of the denominator and over one of the form: both are positive."""
         least = min(p)
         degree = max(p) - least
@@ -167,13 +167,13 @@ class _Root:
         return build.add(ZERO, *(build.mul(c, *powers[k]) for k, c in p.items()))
 
 
-def _quotient(tree: Tree) -> tuple[Tree, Tree]:
+def _quotient(tree: Expr) -> tuple[Expr, Expr]:
     """Numerator and denominator."""
     over, under = build.numerator_and_denominator(tree)
     return build.mul(*over), build.mul(*under)
 
 
-def _real(tree: Tree) -> Tree:
+def _real(tree: Expr) -> Expr:
     match tree:
         case Call("sqrt", (inside,)):
             return build.call("sqrt", build.call("max", _real(inside), ZERO))
@@ -182,7 +182,7 @@ def _real(tree: Tree) -> Tree:
     return rebuild(tree, _real)
 
 
-def definitions(formulas: Iterable[Tree], unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[Any, Any]:
+def definitions(formulas: Iterable[Expr], unknown: str, bound_case: BoundCase, symbolic: bool) -> dict[Any, Any]:
     """Symbol -> expression over inputs, of every derived quantity in some formulas."""
     from symroof.symbols import symbol
 

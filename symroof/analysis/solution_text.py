@@ -13,7 +13,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Compare, Num, Tree, names
+from symroof.formula.tree import ZERO, Compare, Expr, Num, names
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.result import Branch, Condition
 from symroof.theory.symbols import base_name
@@ -95,7 +95,7 @@ def _condition(condition: Condition, solution: Solution) -> dict[str, Any]:
     return entry
 
 
-def _value(tree: Tree, solution: Solution) -> Any:
+def _value(tree: Expr, solution: Solution) -> Any:
     """The number of a bound, where its inputs have numbers."""
     try:
         return plain_value(solution.bound_case.case.evaluate(tree))
@@ -103,17 +103,17 @@ def _value(tree: Tree, solution: Solution) -> Any:
         return None
 
 
-def where(branch: Branch, solution: Solution) -> dict[str, Tree]:
+def where(branch: Branch, solution: Solution) -> dict[str, Expr]:
     """The definitions of the names in a closed form: its coefficients, and the derived quantities in it."""
     case, definitions = solution.bound_case.case, dict(branch.named)
     for tree in (branch.shown, *definitions.values()):
         for name in names(tree) if tree is not None else ():
             if name not in definitions and name != solution.unknown and case.theory.definition(name) is not None:
-                definitions[name] = case.explains(name)
+                definitions[name] = case.readable_formula(name)
     return definitions
 
 
-def _both(tree: Tree, solution: Solution) -> dict[str, str]:
+def _both(tree: Expr, solution: Solution) -> dict[str, str]:
     return {"text": text(tree), "latex": latex(tree, solution.spelled)}
 
 
@@ -153,13 +153,13 @@ def solution_text(solution: Solution) -> str:
     if solution.defaults:
         lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
     if len(solution.values) > 1:
-        shown = ", ".join(with_unit(value, solution.symbol.spoken_unit) for value in solution.values)
+        shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
     if solution.method == "numeric":
         lines.append(f"  solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}")
-    defined: dict[str, Tree] = {}
+    defined: dict[str, Expr] = {}
     for branch in equation.crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):
             lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]

@@ -22,9 +22,9 @@ from symroof.solver.rational import NotRational
 from symroof.solver.result import CLOSED, Crossing, Solved
 from symroof.solver.symbolic import join_signs_of_crossing, split_signs, symbolic
 from symroof.specs.input_values import RANGE, in_range
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
-from symroof.theory.sympy_input import is_sympy, name_in, read_expression
+from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name
 from symroof.theory.thresholds import THRESHOLDS
 
 
@@ -34,7 +34,7 @@ def solve(equation: Any, bound_case: BoundCase, for_: Any = None) -> Solution:
     Raises:
         InputError: an unknown name, mismatched dimensions, an unknown that does not occur, a missing input.
     """
-    equation, for_ = _single(equation), name_in(_single(for_))
+    equation, for_ = _single(equation), symbol_name(_single(for_))
     if not getattr(equation, "__hash__", None):
         read_expression(equation)  # a mutable matrix, which is refused in words
     if (equation, for_) not in bound_case.memo.solved:
@@ -81,7 +81,7 @@ def _solve(equation: Any, bound_case: BoundCase, for_: str | None) -> Solution:
         crossings, moves = numeric.crossing(), numeric.moves
         if not all(map(in_range, crossings.values)):
             raise NoValueHere(Problem(equation[:SHOWN], f"its answer is out of the range of numbers, 1e{-RANGE} to 1e{RANGE}"))
-    except Missing as error:
+    except MissingInput as error:
         crossings = _without_numbers(relation, unknown, bound_case, equation, error.name, frozenset(named.needs) if named else frozenset())
         numbers = _cancelled(crossings, unknown, bound_case)
         return solution(numbers) if numbers else solution(crossings, error.name)
@@ -154,11 +154,11 @@ def _without_numbers(
     lhs, rhs = (inlined(side, unknown, bound_case, named, symbolic=True, use_defaults=use_defaults) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
-    demands = dict.fromkeys(
+    required_names = dict.fromkeys(
         inlined(condition, unknown, bound_case, symbolic=True, use_defaults=use_defaults) for condition in existence_conditions(relation, bound_case.case)
     )
-    signed = signed_names((lhs, rhs, *demands), unknown, bound_case)
-    within = (split_signs(condition, signed) for condition in (*demands, *_within(unknown)))
+    signed = signed_names((lhs, rhs, *required_names), unknown, bound_case)
+    within = (split_signs(condition, signed) for condition in (*required_names, *_within(unknown)))
     try:
         return join_signs_of_crossing(symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
     except NotRational as error:

@@ -17,10 +17,10 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, Number, Result
 from symroof.cases.request import Request, request_of, study_request, target_request
 from symroof.errors import DoesNotFit, InputError, NoValueHere, Problem
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
 from symroof.specs.study_files import declared_in, study_document
-from symroof.theory.declarations import NONE, Declarations, Missing
+from symroof.strict_yaml import Document
+from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.sympy_input import is_sympy, known, read_definition
 
 if TYPE_CHECKING:  # the solver and the derivations load when a study is first solved or derived: listing values needs neither
@@ -243,7 +243,7 @@ class Study:
         try:
             return self.first.result(printed)
         except ArithmeticError as error:
-            raise NoValueHere(Problem(printed, f"has no value here: {error}"), error.name if isinstance(error, Missing) else "") from None
+            raise NoValueHere(Problem(printed, f"has no value here: {error}"), error.name if isinstance(error, MissingInput) else "") from None
 
     def value(self, name: Any) -> Any:
         """A quantity or a SymPy expression of the first case as a :class:`Number`: a float in base units with ``unit``, ``low``, ``high`` and ``flags``.

@@ -282,7 +282,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
     """Whether an input can have a value: a share is at most one, counted things begin at one, a prefix lies inside its prompt."""
     if name == "cached_prefix":
         return bool(0 <= value < case.value("prompt"))
-    if name == "prompt" and case.known("cached_prefix"):  # a formula that it is set to may have none
+    if name == "prompt" and case.has_value("cached_prefix"):  # a formula that it is set to may have none
         return bool(value > case.value("cached_prefix"))
     most = Fraction(1) if name in SHARES else max(WIDEST, case.value(name)) if name in WIDTHS else None
     return bool(value >= 1 if case.theory.symbol(name).counted else value > 0) and (most is None or value <= most)
@@ -291,7 +291,7 @@ def _means_something(name: str, value: Fraction, case: Case) -> bool:
 def _spread(condition: Constraint, solution: Solution, crossing: Fraction, holds: bool, up: bool) -> Spread:
     """Least and largest value over the corners of the ranges, of each corner's crossing that is nearest to this one."""
     case, box = solution.bound_case.case, solution.bound_case.box
-    if not box.keys() & case.used(*condition.sides):
+    if not box.keys() & case.inputs_used(*condition.sides):
         return None, None, True
     corners = list(zip(solution.bound_case.corners, at_corners(solution), strict=False))  # none where the unknown itself is ranged
     nearest = [(corner, min(others, key=lambda other: max(other / crossing, crossing / other))) for corner, others in corners if others]

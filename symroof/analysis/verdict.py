@@ -11,13 +11,13 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Name
 from symroof.specs.efficiencies import DEFAULT_ENGINE, FITTED, engine_class
 from symroof.specs.precision import BITS
 from symroof.theory.case import Case
-from symroof.theory.layout import shapes
+from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
 from symroof.units import format_quantity
 
@@ -67,7 +67,7 @@ def metric_of(target: str, case: Case) -> str | None:
     >>> metric_of("itl", study.first.case), metric_of("itl", Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first.case)
     ('itl', 'sustained_itl')
     """
-    return next(filter(case.known, metrics_of(target, case)), None)
+    return next(filter(case.has_value, metrics_of(target, case)), None)
 
 
 def metrics_of(target: str, case: Case) -> tuple[str, ...]:
@@ -78,9 +78,9 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
 
 def under_load(case: Case) -> bool:
     """Whether targets are compared with a server under load: the length of the responses is known, and they have decode steps."""
-    if case.theory.assumptions["targets_under"] != "load" or not case.chosen("output"):
+    if case.theory.assumptions["targets_under"] != "load" or not case.is_set("output"):
         return False
-    return case.known("response_steps") and bool(case.value("response_steps") > 0)
+    return case.has_value("response_steps") and bool(case.value("response_steps") > 0)
 
 
 def queues(case: Case) -> bool:
@@ -135,7 +135,7 @@ FROM_ARRIVAL = "queued_ttft"
 def late_from_arrival(bound_case: BoundCase) -> bool:
     """Whether the TTFT target is missed, at the values expected, once the wait for a slot counts."""
     limit, case = bound_case.targets.get("ttft"), bound_case.case
-    if limit is None or not queues(case) or not case.known(FROM_ARRIVAL):
+    if limit is None or not queues(case) or not case.has_value(FROM_ARRIVAL):
         return False
     return Fraction(case.value(FROM_ARRIVAL)) > limit
 
@@ -156,7 +156,7 @@ def waits_without_end(target: str, case: Case) -> bool:
         return False
     try:
         case.value(TARGET_METRICS[target])
-    except NotGiven:
+    except UndefinedValue:
         return False
     except NoValue:
         return True
@@ -220,7 +220,7 @@ def efficiency_basis(bound_case: BoundCase) -> str:
         which = f"expected with {named} as set, other efficiencies as measured on" if own else BY_MEASUREMENT
         return EXPECTED.format(which, bound_case.engine_class)
     case = bound_case.case
-    at_peak = all(name not in case.given or (case.known(name) and case.value(name) == peak) for name, peak in AT_PEAK.items())
+    at_peak = all(name not in case.given or (case.has_value(name) and case.value(name) == peak) for name, peak in AT_PEAK.items())
     return AT_THE_PEAK if at_peak else "at the efficiencies given"
 
 
@@ -280,8 +280,8 @@ BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 def _without_effect(bound_case: BoundCase) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
     chosen = bound_case.request
-    named = [name for name in chosen.values if not shapes(name) and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
-    unused = [name for name in named if not any(name in bound_case.case.ancestry(quantity) for quantity in bound_case.quantity_names)]
+    named = [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
+    unused = [name for name in named if not any(name in bound_case.case.dependencies(quantity) for quantity in bound_case.quantity_names)]
     return [f"{name} has no effect: no formula of this case uses it" for name in unused]
 
 

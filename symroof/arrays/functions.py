@@ -15,7 +15,7 @@ from symroof.arrays.step_polynomials import Steps
 from symroof.formula.evaluate import MOST_TERMS, NoValue
 from symroof.formula.piecewise import NotPolynomial
 from symroof.formula.sympy_functions import over_arrays
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 
 NEAR_WHOLE, NEAR_EQUAL = 1e-9, 1e-11
 """How near a quotient lies to a whole number, or two values to each other as a share of them, before the exact value is asked for."""
@@ -37,7 +37,7 @@ class ArrayContext(Protocol):
     axes: int
     zero_products: bool
 
-    def exact_where(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = ...) -> Any:
+    def exact_where(self, result: Any, doubt: Any, node: Expr, index: Mapping[str, Any], code: Callable[[Any], float] = ...) -> Any:
         """The result with the exact value of a node in every doubtful place."""
         ...
 
@@ -82,7 +82,7 @@ def _extreme(args: tuple[Any, ...], larger: bool) -> Any:
     return best
 
 
-def _rounded(over: Any, under: Any, up: bool, e: ArrayContext, node: Tree, index: Mapping[str, Any]) -> Any:
+def _rounded(over: Any, under: Any, up: bool, e: ArrayContext, node: Expr, index: Mapping[str, Any]) -> Any:
     """A quotient rounded to a whole number: exact where both are whole numbers, and asked for exactly next to a whole number else."""
     if isinstance(over, Steps) or isinstance(under, Steps):
         return (over if isinstance(under, int) else div(over, under)).rounded(up)
@@ -123,7 +123,7 @@ def _near(a: Any, b: Any) -> Any:
 COMPARED = {"<=": np.less_equal, ">=": np.greater_equal, "<": np.less, ">": np.greater, "=": np.equal}
 
 
-def holds(operator: str, left: Any, right: Any, e: ArrayContext, node: Tree, index: Mapping[str, Any]) -> Any:
+def holds(operator: str, left: Any, right: Any, e: ArrayContext, node: Expr, index: Mapping[str, Any]) -> Any:
     """A relation, as floats that are 1 where it holds, 0 where it does not, NaN where a side has no value."""
     _refuse_polynomials(left, right)
     result, distance = COMPARED[operator](left, right), np.abs(left - right)
@@ -139,7 +139,7 @@ def _size(x: Any) -> float:
     return abs(x) if isinstance(x, float) else float(max(np.max(x), -np.min(x)))
 
 
-def largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *arms: tuple[str, Any]) -> Any:
+def largest(e: ArrayContext, node: Expr, index: Mapping[str, Any], *arms: tuple[str, Any]) -> Any:
     """The place of the largest arm, as a float; a tie goes to the arm named first."""
     _refuse_polynomials(*(arm for _, arm in arms))
     values = np.stack(np.broadcast_arrays(*(np.asarray(arm, dtype=float) for _, arm in arms)))
@@ -150,7 +150,7 @@ def largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *arms: tuple[
     return e.exact_where(result, near, node, index, lambda label: float(labels.index(label))) if np.any(near) else result
 
 
-def of_largest(e: ArrayContext, node: Tree, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]) -> Any:
+def of_largest(e: ArrayContext, node: Expr, index: Mapping[str, Any], *pairs: tuple[Any, Callable[[], Any]]) -> Any:
     """Of pairs (key, value) the value whose key is largest; a tie goes to the first. What is chosen nowhere is not computed."""
     keys = [key for key, _ in pairs]
     _refuse_polynomials(*keys)

@@ -69,4 +69,4 @@ def _middles(low: Any, high: Any, levels: int) -> list[Any]:
     return middles
 
 
-SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed": fixed_points, "most": largest_whole}
+SEARCHES: dict[str, Callable[[Callable[[Any], Any], Any], Any]] = {"fixed_point": fixed_points, "largest": largest_whole}

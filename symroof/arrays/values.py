@@ -14,10 +14,10 @@ from symroof.arrays.functions import ARRAYS
 from symroof.arrays.searches import SEARCHES
 from symroof.arrays.step_polynomials import Steps
 from symroof.formula.codegen import python
-from symroof.formula.evaluate import NotGiven, NoValue, function, written
+from symroof.formula.evaluate import NoValue, UndefinedValue, exact_decimal, function
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial
-from symroof.formula.tree import Tree, names
+from symroof.formula.tree import Expr, names
 from symroof.theory.case import MOST_CHANGES, Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -26,7 +26,7 @@ Formula = Callable[..., Any]
 
 
 @lru_cache(maxsize=8192)
-def array_function_of(tree: Tree, moving: frozenset[str]) -> Formula:
+def array_function_of(tree: Expr, moving: frozenset[str]) -> Formula:
     """A formula as a function of arrays, of which the ``moving`` names are some; printed once for all cases."""
     return function(python(tree, (), moving), ARRAYS)
 
@@ -39,13 +39,13 @@ class Formulas:
     dependence: Dependence = field(init=False)
     numbers: dict[frozenset[str], dict[str, Any]] = field(default_factory=dict)
     """What no array moves, by the names that are arrays."""
-    _made: dict[tuple[Tree, frozenset[str]], Formula] = field(default_factory=dict)
+    _made: dict[tuple[Expr, frozenset[str]], Formula] = field(default_factory=dict)
     _named: dict[tuple[str, frozenset[str]], Callable[[Arrays], Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.dependence = Dependence(self.case)
 
-    def of(self, tree: Tree, keys: frozenset[str]) -> Formula:
+    def of(self, tree: Expr, keys: frozenset[str]) -> Formula:
         """A formula as a function of arrays; ``keys`` are the names that have values from elsewhere."""
         made = self._made.get((tree, keys))
         if made is None:
@@ -76,10 +76,10 @@ class Formulas:
                 def at(x: Any) -> Any:
                     try:
                         return _plain(body(zero_products.changed({unknown: x})))
-                    except NotGiven:
+                    except UndefinedValue:
                         raise
                     except NoValue:
-                        if kind != "most":
+                        if kind != "largest":
                             raise
                         return np.full(np.shape(x), np.nan)
 
@@ -162,7 +162,7 @@ class Arrays:
         memo[name] = value
         return value
 
-    def evaluate(self, tree: Tree) -> Any:
+    def evaluate(self, tree: Expr) -> Any:
         """The value of any formula over the names."""
         return self.formulas.of(tree, self.keys)(self)
 
@@ -184,7 +184,7 @@ class Arrays:
         """The same inputs, where nothing times what has no value is nothing: a look at every product, worth it where a value is missing."""
         return self if self.zero_products else Arrays(self.formulas, self.inputs, depth=self.depth, zero_products=True)
 
-    def exact_where(self, result: Any, doubt: Any, node: Tree, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
+    def exact_where(self, result: Any, doubt: Any, node: Expr, index: Mapping[str, Any], code: Callable[[Any], float] = float) -> Any:
         """The result with the exact value of a node in every doubtful place; each different point of what moves it is computed once."""
         if not np.any(doubt):
             return result
@@ -206,9 +206,9 @@ class Arrays:
         settled[places] = values[back.reshape(-1)]
         return settled
 
-    def _exact(self, node: Tree, point: Mapping[str, float], index: Mapping[str, Any], code: Callable[[Any], float]) -> float:
+    def _exact(self, node: Expr, point: Mapping[str, float], index: Mapping[str, Any], code: Callable[[Any], float]) -> float:
         try:
-            exact = {name: written(float(x)) for name, x in point.items()}
+            exact = {name: exact_decimal(float(x)) for name, x in point.items()}
             case = self.formulas.case.changed({name: x for name, x in exact.items() if name not in index})
             return code(case.evaluate(node, {name: exact[name] for name in index}))
         except (NoValue, ValueError, OverflowError):  # a point that is no number has no value either

@@ -15,7 +15,7 @@ from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, f
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
-from symroof.specs.strict_yaml import read_text
+from symroof.strict_yaml import read_text
 from symroof.theory.declarations import Declarations
 from symroof.units import format_quantity
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.calibrate.measurements import METRICS, MeasuredLatency
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.tree import Call, Name, Tree
+from symroof.formula.tree import Call, Expr, Name
 from symroof.solver.rational import terms_of
 from symroof.theory.case import Case
 from symroof.theory.symbols import INPUTS
@@ -91,7 +91,7 @@ def _check_free(case: Case, step: str, metric: str) -> None:
         )
 
 
-def _arms(case: Case, term: Tree) -> tuple[Fraction, Fraction]:
+def _arms(case: Case, term: Expr) -> tuple[Fraction, Fraction]:
     """The compute and memory time of one roofline term: both arms of a maximum, or a single time."""
     sides = term.args if isinstance(term, Call) else (term,)
     times = {"compute": Fraction(0), "memory": Fraction(0)}

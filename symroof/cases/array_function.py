@@ -14,7 +14,7 @@ from symroof.arrays.blocks import Array, blocks, cut
 from symroof.arrays.values import Arrays, Formulas
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Largest, Name
+from symroof.formula.tree import ArgMax, Compare, Name
 from symroof.theory.case import Case
 from symroof.theory.symbols import Symbol
 
@@ -196,7 +196,7 @@ class Compiled:
         Raises:
             InputError: an input is missing, or something is divided by zero whatever the inputs are.
         """
-        known = {name: float(self.case.value(name)) if self.case.known(name) else 1.0 for name in self.inputs}
+        known = {name: float(self.case.value(name)) if self.case.has_value(name) else 1.0 for name in self.inputs}
         values = Arrays(self._formulas, {name: np.array([x]) for name, x in known.items()})
         for output in self.results:
             try:
@@ -237,11 +237,11 @@ def _output(name: str, inputs: tuple[str, ...], case: Case) -> Output:
     keys = frozenset(inputs)
     try:
         tree = Name(name) if name in keys or case.search(name, keys) else case.formula(name, keys)
-        kind = isinstance(tree, (Compare, Largest))
-        fixed = case.value(name) if kind and not case.ancestry(name) & keys else None
+        kind = isinstance(tree, (Compare, ArgMax))
+        fixed = case.value(name) if kind and not case.dependencies(name) & keys else None
     except NoValue as error:
         raise _none(name, error) from None
-    if isinstance(tree, Largest):
+    if isinstance(tree, ArgMax):
         return Output(name, labels=(fixed,) if fixed else tuple(label for label, _ in tree.arms), constant=fixed)
     return Output(name, truth=isinstance(tree, Compare), constant=fixed)
 

@@ -29,7 +29,7 @@ from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 from symroof.theory.operator_table import WIDTH
 
 if TYPE_CHECKING:  # presets load when one is chosen

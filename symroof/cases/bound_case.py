@@ -16,16 +16,16 @@ from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Largest, Name, Num, Tree
+from symroof.formula.tree import ArgMax, Compare, Expr, Name, Num
 from symroof.specs.efficiencies import DEFAULT_ENGINE
 from symroof.specs.engine_profile import IDEAL, EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.case import Case
-from symroof.theory.declarations import Missing, Recall
+from symroof.theory.declarations import DropsCaches, MissingInput
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import Assumptions
@@ -58,21 +58,21 @@ class Memo:
     results: dict[str, Result] = field(default_factory=dict)
     solved: dict[tuple[str, str | None], Any] = field(default_factory=dict)
     rough: dict[tuple[str, ...], Any] = field(default_factory=dict)
-    crossings: dict[tuple[Tree | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
+    crossings: dict[tuple[Expr | str, ...], tuple[tuple[Fraction, ...], ...]] = field(default_factory=dict)
     flips: dict[tuple[Any, ...], Any] = field(default_factory=dict)
-    inlined: dict[tuple[Tree, str, frozenset[str], bool, frozenset[str], bool], Tree] = field(default_factory=dict)
+    inlined: dict[tuple[Expr, str, frozenset[str], bool, frozenset[str], bool], Expr] = field(default_factory=dict)
     names: dict[tuple[str, frozenset[str], bool, frozenset[str]], tuple[str, ...]] = field(default_factory=dict)
     moves: dict[tuple[str, frozenset[str], bool, frozenset[str]], bool] = field(default_factory=dict)
     at_cases: dict[int, BoundCase] = field(default_factory=dict)
     at_context: dict[Fraction, BoundCase] = field(default_factory=dict)
-    signs: dict[Tree, int | None] = field(default_factory=dict)
+    signs: dict[Expr, int | None] = field(default_factory=dict)
     symbolic: dict[frozenset[str], BoundCase] = field(default_factory=dict)
     corner_of: BoundCase | None = None
-    in_sympy: Callable[[Tree], Any] | None = None
+    in_sympy: Callable[[Expr], Any] | None = None
 
 
 @dataclass
-class BoundCase(Recall):
+class BoundCase(DropsCaches):
     """One combination of a model, a device and values under assumptions: its inputs with their sources, and its results.
 
     >>> from symroof.analysis.study import Study
@@ -165,7 +165,7 @@ class BoundCase(Recall):
 
     def without_values(self, names: Collection[str]) -> BoundCase:
         """The same case with some names left symbolic: degrees of parallelism among them stay symbols of its formulas."""
-        case = self.case.freed(names)
+        case = self.case.without_values(names)
         if case is self.case:
             return self
         if case.free not in self.memo.symbolic:
@@ -345,7 +345,7 @@ class BoundCase(Recall):
         """A quantity with range and flags.
 
         Raises:
-            Missing: an input it needs has no value.
+            MissingInput: an input it needs has no value.
             NoValue: it has no value here.
         """
         if name not in self.memo.results:
@@ -396,12 +396,12 @@ class BoundCase(Recall):
         if isinstance(formula, Compare):
             truths = self.ranges.truths(formula)
             return Result(symbol, value, possible=truths if len(truths) > 1 else ())
-        if isinstance(formula, Largest):
+        if isinstance(formula, ArgMax):
             return Result(symbol, value, possible=self.ranges.labels(name))
         found = self.ranges.bounds(name)
         return Result(symbol, value, found.low, found.high, found=found.found)
 
-    def formula(self, tree: Tree, symbol: Symbol, timed: bool) -> Result:
+    def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
         """The value of a formula that has no name, with range and flags."""
         value = self.case.evaluate(tree)
         flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
@@ -433,7 +433,7 @@ class BoundCase(Recall):
     @cached_property
     def known(self) -> tuple[str, ...]:
         """The names of all quantities that have a value here, in declared order."""
-        return tuple(filter(self.case.known, dict.fromkeys((*self.quantity_names, *(() if self.theory_only else self.case.theory.definitions)))))
+        return tuple(filter(self.case.has_value, dict.fromkeys((*self.quantity_names, *(() if self.theory_only else self.case.theory.definitions)))))
 
     def unknown(self) -> dict[str, str]:
         """Every quantity without a value, and why."""
@@ -453,7 +453,7 @@ class BoundCase(Recall):
         With ``everything``, also the values set in the case that none of them uses.
         """
         given = self.case.given
-        used = [name for name in self.case.used(*(quantities or self.quantities())) if name in given or self.case.default(name) is not None]
+        used = [name for name in self.case.inputs_used(*(quantities or self.quantities())) if name in given or self.case.default(name) is not None]
         unused = [name for name in self.given if name in given] if everything else []
         return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
 
@@ -476,7 +476,7 @@ class BoundCase(Recall):
         if setting is None:
             default = self.case.default(name)
             if default is None:
-                raise Missing(name)
+                raise MissingInput(name)
             return Input(Result(symbol, default.value), "default", True)
         value, box = self.number(name), self.box
         moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged

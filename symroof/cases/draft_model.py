@@ -11,7 +11,7 @@ from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
 from symroof.formula import build
 from symroof.formula.rewrite import inline, rebuild
-from symroof.formula.tree import Name, Num, Tree
+from symroof.formula.tree import Expr, Name, Num
 from symroof.specs.fields import ValueRange
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
@@ -60,27 +60,27 @@ class DraftFormulas:
     def __init__(self, draft: Case, case: Case) -> None:
         self.draft, self.case = draft, case
 
-    def of(self, tree: Tree) -> Tree:
+    def of(self, tree: Expr) -> Expr:
         """A formula of the draft over inputs of the case."""
         return inline(tree, self._stands)
 
-    def _stands(self, name: str, changed: frozenset[str]) -> Tree | None:
+    def _stands(self, name: str, changed: frozenset[str]) -> Expr | None:
         """The formula for a name of the draft's theory; None where it means the same in the case."""
         theory = self.draft.theory
-        ancestry = theory.ancestry(name)
-        if not any(base_name(other) in OWN for other in ancestry) and not ancestry & changed and self._same(name):
+        dependencies = theory.dependencies(name)
+        if not any(base_name(other) in OWN for other in dependencies) and not dependencies & changed and self._same(name):
             return None
-        return self.draft.stands_for(name)
+        return self.draft.formula_or_name(name)
 
     def _same(self, name: str) -> bool:
         """Whether a name has the same value in draft and case; a device may have another peak for the draft's precision."""
         return self.draft.given.get(name) == self.case.given.get(name)
 
 
-def _with_draft(tree: Tree, fixed: Tree, request: Tree) -> Tree:
+def _with_draft(tree: Expr, fixed: Expr, request: Expr) -> Expr:
     """The definition of the concurrency with the draft's weights in the reserve, and its cache next to that of each request."""
 
-    def go(node: Tree) -> Tree:
+    def go(node: Expr) -> Expr:
         if node == Name("memory_reserve"):
             return fixed
         if isinstance(node, Name) and base_name(node.name) == REQUEST:

@@ -11,12 +11,12 @@ from symroof.cases.quantity_result import as_written
 from symroof.cases.spec_values import SourcedValue, check_together
 from symroof.errors import InputError, Problem
 from symroof.formula.evaluate import NoValue
-from symroof.formula.text import in_short, text
+from symroof.formula.text import shortened_formula, text
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import in_domain
 from symroof.theory.case import Case
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 
 Ends = Mapping[str, tuple[Fraction, Fraction]]
@@ -40,9 +40,9 @@ def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, Sou
         InputError: one does not.
     """
     for name, formula in formulas.items():
-        if wrong := case.no_number(formula.setting):  # type: ignore[arg-type]
+        if wrong := case.first_non_number(formula.setting):  # type: ignore[arg-type]
             raise InputError(Problem(formula.source, f"{wrong} is true/false or a category, not a number", path=name))
-    moving = {name: ends for name, ends in box.items() if any(name in case.ancestry(own) for own in formulas)}
+    moving = {name: ends for name, ends in box.items() if any(name in case.dependencies(own) for own in formulas)}
     for point in itertools.islice(_points(moving), MOST_POINTS):
         there = case.changed(point) if point else case
         known = {name: replace(formula, setting=_checked(name, formula, there, point)) for name, formula in formulas.items() if _known(name, formula, there)}
@@ -52,7 +52,7 @@ def check_formulas(formulas: Mapping[str, SourcedValue], given: Mapping[str, Sou
 
 def without_value(name: str, formula: SourcedValue, error: NoValue) -> InputError:
     """The error of a formula set as a value that has none here, with what it needs."""
-    hint = f"give {error.name}" if isinstance(error, Missing) else ""
+    hint = f"give {error.name}" if isinstance(error, MissingInput) else ""
     return InputError(Problem(formula.source, f"its formula has no value here: {error}", path=name, hint=hint))
 
 
@@ -93,6 +93,6 @@ def _checked(name: str, formula: SourcedValue, case: Case, point: Mapping[str, F
         at = f" where {' and '.join(where)}" if where else ""
         written = text(formula.setting)  # type: ignore[arg-type]
         hint = f"ceil({written}) or floor({written})" if "whole" in str(error) else ""
-        message = f"{written} is {in_short(as_written(name, value), LONGEST)}{at}, but {name} {error}"
+        message = f"{written} is {shortened_formula(as_written(name, value), LONGEST)}{at}, but {name} {error}"
         raise InputError(Problem(formula.source, message, path=name, hint=hint)) from None
     return value

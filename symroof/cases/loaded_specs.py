@@ -18,7 +18,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
 from symroof.specs.precision import Width
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition, PresetSpec

@@ -112,7 +112,7 @@ class Result:
         if self.symbol.written_in:
             return format_quantity(value / parse_unit(self.symbol.written_in).size, self.symbol.written_in, digits)
         if self.symbol.counted and value.denominator == 1:
-            return f"{value.numerator:,}" + (f" {plural(self.symbol.spoken_unit, value)}" if self.symbol.unit else "")
+            return f"{value.numerator:,}" + (f" {plural(self.symbol.display_unit, value)}" if self.symbol.unit else "")
         return format_quantity(value, self.symbol.unit, digits)
 
     def as_json(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from symroof.cases.quantity_result import RangeNotFound
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Largest
+from symroof.formula.tree import ArgMax, Compare
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -51,7 +51,7 @@ ALONG = 4096
 """Steps along one input that counts things: roundings make teeth of a few each. A quarter of them for each other axis, which is at its ends."""
 ZOOM = {1: 64, 2: 16, 3: 8, 4: 4, 5: 4}
 """Steps of the grids round a best point, by the number of axes along which it may move."""
-CHOOSING = frozenset(name for name, quantity in QUANTITIES.items() if quantity.search and quantity.search.kind == "most")
+CHOOSING = frozenset(name for name, quantity in QUANTITIES.items() if quantity.search and quantity.search.kind == "largest")
 COARSER = 4
 """How many times fewer steps the first grid has for quantities that follow a whole number that is searched for at each point."""
 PEAKS, ROUNDS = 2, 40
@@ -145,7 +145,7 @@ class Ranges:
         """Every label of a quantity at the places looked at, in declared order; errors are those of :meth:`bounds`."""
         answer, tree = self._answer(name), self.case.formula(name)
         assert isinstance(answer, frozenset)
-        assert isinstance(tree, Largest)
+        assert isinstance(tree, ArgMax)
         return tuple(label for label, _ in tree.arms if label in answer)
 
     def prepare(self, names: Iterable[str]) -> None:
@@ -264,14 +264,14 @@ def _search(ranges: Ranges, names: Sequence[str]) -> dict[str, Answer]:
     """The ends or labels of quantities, or why there are none."""
     inputs, answers = tuple(ranges.box), dict[str, Answer]()
     try:
-        function = compiled(tuple(names), inputs, ranges.case.freed(inputs, rounded=True))
+        function = compiled(tuple(names), inputs, ranges.case.without_values(inputs, rounded=True))
     except (InputError, NoValue, RecursionError):  # no function of arrays has it, as of formulas of hundreds of different layers
         if len(names) == 1:
             return {names[0]: RangeNotFound()}
         return {own: answer for name in names for own, answer in _search(ranges, [name]).items()}
     groups: dict[tuple[tuple[BoxAxis, ...], bool], list[str]] = defaultdict(list)
     for name in names:
-        groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.ancestry(name))].append(name)
+        groups[ranges.moving(name), CHOOSING.isdisjoint(ranges.case.dependencies(name))].append(name)
     for (axes, fine), group in groups.items():
         grid = BoxGrid(ranges, axes)
         try:

@@ -18,10 +18,10 @@ from symroof.specs.fields import Faults
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
-from symroof.specs.strict_yaml import Document
 from symroof.specs.study import StudySpec
 from symroof.specs.study_fields import efficiency_basis, precision_names, read_assumptions, weight_precisions
 from symroof.specs.study_files import is_theory, read_study, read_theory
+from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import INPUTS, TARGET_SYMBOLS, canonical
 

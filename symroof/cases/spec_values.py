@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Expr, Num
 from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
 from symroof.specs.fields import ValueRange
@@ -45,7 +45,7 @@ COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "p
 """Names that sums run up to: between whole numbers the sums have no value."""
 
 
-def middle(setting: Setting, name: str, own: Declarations = NONE) -> Tree:
+def middle(setting: Setting, name: str, own: Declarations = NONE) -> Expr:
     """The value that a case is evaluated at: of a range its middle, a whole number where sums run up to it.
 
     >>> middle(ValueRange(Fraction(100), Fraction(301), "100..301"), "output").value, middle(ValueRange(Fraction(1), Fraction(2), "1..2"), "batch").value

@@ -34,7 +34,7 @@ from symroof.errors import InputError, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Compare, Name
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
-from symroof.specs.strict_yaml import Document, read_text
+from symroof.strict_yaml import Document, read_text
 from symroof.theory.sympy_input import is_sympy, read_expression
 
 LONGEST_SHOWN = 400

@@ -12,7 +12,7 @@ from symroof.claims.related_claims import claimed_value
 from symroof.errors import InputError, Problem
 from symroof.formula.compare import Comparison
 from symroof.formula.to_sympy import to_sympy
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Expr, Num
 from symroof.specs.claims import ClaimSpec
 from symroof.symbols import expression
 
@@ -40,7 +40,7 @@ class Difference:
 def difference(comparison: Comparison) -> Difference:
     """A comparison of formulas in SymPy."""
 
-    def shown(tree: Tree | None) -> Any:
+    def shown(tree: Expr | None) -> Any:
         return None if tree is None else expression(tree)
 
     terms = tuple((expression(term.product), to_sympy(Num(term.claimed)), to_sympy(Num(term.derived))) for term in comparison.terms)

@@ -20,8 +20,8 @@ from symroof.specs.claims import ClaimSpec
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document, Location
 from symroof.specs.study_files import declared_in
+from symroof.strict_yaml import Document, Location
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES

@@ -11,11 +11,11 @@ from symroof.claims.derive_claim import check_numbers, formula_errors, quantity_
 from symroof.errors import InputError, NoValueHere, Problem, nearest
 from symroof.formula.compare import Comparison, compare, lower_order, same
 from symroof.formula.evaluate import NoValue
-from symroof.formula.rewrite import straight, substitute, without
+from symroof.formula.rewrite import substitute, unrounded_argument, without_rounding
 from symroof.formula.text import number_text, text
-from symroof.formula.tree import Call, Compare, Largest, Name, Num, Tree, names, parts
+from symroof.formula.tree import ArgMax, Call, Compare, Expr, Name, Num, names, parts
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.declarations import Missing, neutral_default
+from symroof.theory.declarations import MissingInput, neutral_default
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name, read_formula, resolved
 
@@ -80,7 +80,7 @@ class ClaimedFormula:
         return study_of(self.claim.given).first
 
     @cached_property
-    def claimed(self) -> Tree:
+    def claimed(self) -> Expr:
         """The claim's formula over symroof's names; ``where`` defines letters of its own."""
         source = self.claim.formula or ""
         with formula_errors("formula", source):
@@ -95,7 +95,7 @@ class ClaimedFormula:
         return tree
 
     @cached_property
-    def derived(self) -> Tree:
+    def derived(self) -> Expr:
         """The definition of the quantity, or the closed form of the threshold."""
         if self.claim.threshold:
             from symroof.analysis.solution import formula_trees
@@ -106,13 +106,13 @@ class ClaimedFormula:
                 raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
         name = quantity_name(self.claim.quantity, self.claim.given)
-        definition = self.answers.case.stands_for(name, complete=False)
-        if isinstance(definition, (Compare, Largest)):
+        definition = self.answers.case.formula_or_name(name, complete=False)
+        if isinstance(definition, (Compare, ArgMax)):
             raise InputError(Problem("quantity", f"{name} is true/false or a category, not a formula"))
         return definition
 
     @property
-    def asked(self) -> Tree:
+    def asked(self) -> Expr:
         """The quantity by its name, or the closed form of the threshold."""
         return self.derived if self.claim.threshold else Name(printed_name(self.claim.quantity or ""))
 
@@ -143,19 +143,19 @@ class ClaimedFormula:
         """Floors and roundings of the derived formula, ``max(x, 0)`` and ``ceil(x)``, if the claim is right but for having ``x`` in their place."""
         for stops in self.expansion_stops:
             claimed, derived = self.substituted(self.claimed, stops), self.substituted(self.derived, stops)
-            bent = [part for part in parts(derived) if isinstance(part, Call) and straight(part) and part not in parts(claimed)]
-            if bent and same(claimed, without(derived, bent)):
+            bent = [part for part in parts(derived) if isinstance(part, Call) and unrounded_argument(part) and part not in parts(claimed)]
+            if bent and same(claimed, without_rounding(derived, bent)):
                 others = {part: [other for other in bent if other != part] for part in bent}
-                return tuple(part for part in bent if compare(claimed, without(derived, others[part])).verdict != "equal")
+                return tuple(part for part in bent if compare(claimed, without_rounding(derived, others[part])).verdict != "equal")
         return ()
 
-    def substituted(self, tree: Tree, stops: frozenset[str]) -> Tree:
+    def substituted(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """A formula over inputs and the names where expansion stops; any other name that the claim sets is replaced by its number, and
         one that is unset and does not matter as its default."""
         case = self.answers.case
         whole = self.expanded(tree, stops.union(name for name, _ in self.assumed_identities))
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
-        put: dict[str, Tree] = {}
+        put: dict[str, Expr] = {}
         for name in names(whole):
             stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
             if stands is not None and name not in stops:
@@ -165,15 +165,15 @@ class ClaimedFormula:
             opened = substitute(opened, {name: read_formula(formula)})
         return opened
 
-    def expanded(self, tree: Tree, stops: frozenset[str]) -> Tree:
+    def expanded(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """A formula over inputs and the names where expansion stops, no number substituted."""
         case = self.answers.case
         formulas = {name: value for name, value in case.given.items() if not isinstance(value, Num)}
         return case.theory.expand(tree, formulas, stops)
 
-    def bend_is_inactive(self, floor: Tree) -> bool | None:
+    def bend_is_inactive(self, floor: Expr) -> bool | None:
         """Whether ``max(x, 0)`` is ``x`` in the claim's case; None where it has no value, or one degree among others."""
-        case, held = self.answers.case, straight(floor)
+        case, held = self.answers.case, unrounded_argument(floor)
         if held is None or case.free.intersection(names(held)):
             return None
         try:
@@ -198,7 +198,7 @@ class ClaimedFormula:
                 case = self.answers.case.changed(put)
                 try:
                     over, below = (Fraction(case.evaluate(side)) for side in (self.claimed, self.derived))
-                except Missing as error:
+                except MissingInput as error:
                     put[error.name] = value
                     continue
                 except (NoValue, TypeError, LookupError):

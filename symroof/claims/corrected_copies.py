@@ -16,7 +16,7 @@ from symroof.claims.read.markdown_notes import NOTES, numbers_of, read_note
 from symroof.claims.read.prose_numbers import Figure
 from symroof.claims.read.spelled_arithmetic import same_number
 from symroof.errors import InputError, Problem
-from symroof.specs.strict_yaml import read_text
+from symroof.strict_yaml import read_text
 
 MOST_AGAIN = 5
 """Places of the same number that are listed."""

@@ -10,7 +10,7 @@ from symroof.claims.read.prose_numbers import figures
 from symroof.claims.read.written_units import TIMES, Denominator, denominators
 from symroof.errors import InputError, Problem
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Tree
+from symroof.formula.tree import Expr, Name
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name, resolved
@@ -76,7 +76,7 @@ def denominators_of(claim: ClaimSpec) -> tuple[Denominator, ...]:
     return of
 
 
-def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Tree:
+def claimed_quantity_formula(claim: ClaimSpec, name: str) -> Expr:
     """The formula a claim's number is of: its quantity, divided where the words around the number say so."""
     divisors = [(one, DIVISORS.get(one.kind, {}).get(name)) for one in denominators_of(claim)]
     known = [(one.count, divisor) for one, divisor in divisors if divisor and (one.count != 1 or divisor != "1")]

@@ -19,10 +19,10 @@ from symroof.formula import dimension
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import rename, substitute
-from symroof.formula.tree import ONE, Compare, Name, Tree, names
+from symroof.formula.tree import ONE, Compare, Expr, Name, names
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import Case
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name, resolved
 from symroof.theory.switches import DETAIL
 from symroof.theory.sympy_input import known
@@ -104,13 +104,13 @@ def quantity_name(text: str | None, settings: Settings) -> str:
     return known(printed_name(text or ""), declarations_of(settings))
 
 
-def check_numbers(field: str, tree: Tree, case: Case) -> None:
+def check_numbers(field: str, tree: Expr, case: Case) -> None:
     """Check that every name of a formula is a number: the label of what binds has no product.
 
     Raises:
         InputError: one is a truth or a label.
     """
-    if name := case.no_number(tree):
+    if name := case.first_non_number(tree):
         raise InputError(Problem(field, f"{name} is true/false or a category, not a number"))
 
 
@@ -133,7 +133,7 @@ def _arithmetic_errors(field: str) -> Iterator[None]:
     try:
         yield
     except ArithmeticError as error:
-        raise NoValueHere(Problem(field, str(error)), error.name if isinstance(error, Missing) else "") from None
+        raise NoValueHere(Problem(field, str(error)), error.name if isinstance(error, MissingInput) else "") from None
 
 
 def _quantity(claim: ClaimSpec) -> Derived:
@@ -175,7 +175,7 @@ def derive_expression(source: str, study: Study, steps: Steps) -> Derived:
     return Derived(value, "" if not unit else describe(unit), answers=study.first)
 
 
-def resolve_names(tree: Tree, steps: Collection[str]) -> Tree:
+def resolve_names(tree: Expr, steps: Collection[str]) -> Expr:
     """A formula with letters put as names, except those that are steps of the claim.
 
     >>> from symroof.formula.text import text
@@ -207,7 +207,7 @@ def _relation(claim: ClaimSpec) -> Derived:
         tree = resolved(parse(source))
     if isinstance(tree, Compare):
         check_numbers("relation", tree, study.first.case)
-    relation = tree if isinstance(tree, Compare) else study.first.case.stands_for(quantity_name(source, claim.given))
+    relation = tree if isinstance(tree, Compare) else study.first.case.formula_or_name(quantity_name(source, claim.given))
     parts = range_outcomes(claim, relation) if claim.for_all else None
     if parts and parts.in_closed_form:  # the outcomes of a search of the whole range, in a thousandth of its time
         return _throughout(claim, parts.outcomes, parts, study)

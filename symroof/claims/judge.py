@@ -22,7 +22,7 @@ from symroof.errors import InputError, NoValueHere, Problem
 from symroof.formula.text import text
 from symroof.formula.tree import Call, Num, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.spellings import printed_name
 from symroof.theory.switches import DETAIL
@@ -105,7 +105,7 @@ def _judged_with_needs(claim: ClaimSpec) -> Judgement:
         if claim.per and own.verdict not in HOLDS and (other := _of_the_whole(claim, own)):
             return other
     except (InputError, ArithmeticError) as error:
-        missing = error.missing if isinstance(error, NoValueHere) else error.name if isinstance(error, Missing) else ""
+        missing = error.missing if isinstance(error, NoValueHere) else error.name if isinstance(error, MissingInput) else ""
         if not claim.needs and missing in UNSTATED:
             return _judged_without_input(claim, missing)
         if not claim.needs:

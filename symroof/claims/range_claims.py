@@ -14,7 +14,7 @@ from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.text import text
-from symroof.formula.tree import Compare, Largest, Tree
+from symroof.formula.tree import ArgMax, Compare, Expr
 from symroof.specs.claims import ClaimSpec
 from symroof.specs.fields import ValueRange, parse_range
 from symroof.specs.input_values import symbol_of
@@ -55,7 +55,7 @@ class RangeOutcomes:
         return f"{whole:,}" if self.counted else f"{float(value):.6g}"
 
 
-def range_outcomes(claim: ClaimSpec, relation: Tree) -> RangeOutcomes | None:
+def range_outcomes(claim: ClaimSpec, relation: Expr) -> RangeOutcomes | None:
     """The subranges of the one ranged input; None where several are ranged, or where nothing can be solved for."""
     if len(claim.for_all) != 1:
         return None
@@ -77,7 +77,7 @@ def range_outcomes(claim: ClaimSpec, relation: Tree) -> RangeOutcomes | None:
     return RangeOutcomes(name, symbol.counted, parts, claimed, edges and bool(solved) and all(_covers(one, ends) for one in solved))
 
 
-def _whole_ends(part: Part, relation: Tree, answers: BoundCase, name: str) -> Part:
+def _whole_ends(part: Part, relation: Expr, answers: BoundCase, name: str) -> Part:
     """A subrange of a count from its first to its last whole number: one at which the outcome turns belongs to one side of it alone."""
     low, high, outcome = part
     first, last = Fraction(ceil(low)), Fraction(floor(high))
@@ -94,17 +94,17 @@ def _covers(solution: Solution, ends: ValueRange) -> bool:
     return solution.method == "closed_form" and low <= ends.low and (high is None or ends.high <= high)
 
 
-def _edges(relation: Tree, claim: ClaimSpec) -> list[str]:
+def _edges(relation: Expr, claim: ClaimSpec) -> list[str]:
     """The equations at whose solutions the claim may change."""
     if isinstance(relation, Compare):
         return [f"{text(relation.left)} = {text(relation.right)}"]
-    if not isinstance(relation, Largest):
+    if not isinstance(relation, ArgMax):
         return []
     own = next((arm for label, arm in relation.arms if label == claim.value), None)
     others = [arm for label, arm in relation.arms if arm != own]
     return [f"{text(own)} = {text(build.call('max', *others))}"] if own and others else []
 
 
-def _outcome(relation: Tree, answers: BoundCase, name: str, point: Fraction) -> Outcome:
+def _outcome(relation: Expr, answers: BoundCase, name: str, point: Fraction) -> Outcome:
     outcome = answers.case.changed({name: point}).evaluate(relation)
     return outcome if isinstance(outcome, bool) else str(outcome)

@@ -42,8 +42,8 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     from symroof.specs.fields import build
     from symroof.specs.file_kinds import file_kind, spec_class
     from symroof.specs.model_files import holds_config, read_model
-    from symroof.specs.strict_yaml import loads, read_text
     from symroof.specs.study_files import read_study
+    from symroof.strict_yaml import loads, read_text
 
     if kind in (None, "model") and holds_config(Path(file)):
         read_model(str(Path(file).absolute()), None, assume_family)

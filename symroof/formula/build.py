@@ -8,7 +8,7 @@ identities for positive symbols: ``context - 1 + 1`` is ``context``, ``min(conte
 from fractions import Fraction
 from functools import lru_cache
 
-from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Tree
+from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Expr, Mul, Name, Neg, Num, Pow
 from symroof.units import PLAIN, Dimension, combine
 
 MOST_FOLDED_BITS = 4096
@@ -21,7 +21,7 @@ def number(value: int | Fraction) -> Num:
     return Num(Fraction(value))
 
 
-def neg(arg: Tree) -> Tree:
+def neg(arg: Expr) -> Expr:
     match arg:
         case Num(value, dimension):
             return Num(-value, dimension)
@@ -30,7 +30,7 @@ def neg(arg: Tree) -> Tree:
     return Neg(arg)
 
 
-def split(term: Tree) -> tuple[Fraction | int, Tree]:
+def split(term: Expr) -> tuple[Fraction | int, Expr]:
     """A term as (rational coefficient, rest): ``-2*x`` is ``(-2, x)``, ``x/2`` is ``(1/2, x)``."""
     match term:
         case Neg(arg):
@@ -47,9 +47,9 @@ def split(term: Tree) -> tuple[Fraction | int, Tree]:
 
 
 @cached
-def add(*terms: Tree) -> Tree:
+def add(*terms: Expr) -> Expr:
     """A sum: nested sums flattened, like terms merged, zeros gone, a constant moved into ``min`` or ``max``."""
-    merged: dict[Tree, Fraction | int] = {}
+    merged: dict[Expr, Fraction | int] = {}
     for term in terms:
         for part in _flat(term):
             coefficient, rest = split(part)
@@ -62,7 +62,7 @@ def add(*terms: Tree) -> Tree:
     return summands[0] if len(summands) == 1 else Add(tuple(summands))
 
 
-def _flat(term: Tree) -> list[Tree]:
+def _flat(term: Expr) -> list[Expr]:
     match term:
         case Add(terms):
             return [part for inner in terms for part in _flat(inner)]
@@ -71,7 +71,7 @@ def _flat(term: Tree) -> list[Tree]:
     return [term]
 
 
-def _scaled(coefficient: Fraction | int, rest: Tree) -> Tree:
+def _scaled(coefficient: Fraction | int, rest: Expr) -> Expr:
     if isinstance(rest, Num):
         return Num(coefficient * rest.value, rest.dimension)
     if coefficient == 1:
@@ -82,7 +82,7 @@ def _scaled(coefficient: Fraction | int, rest: Tree) -> Tree:
 
 
 @cached
-def factored(*terms: Tree) -> Tree:
+def factored(*terms: Expr) -> Expr:
     """A sum with the factors that all its terms share taken out: ``2*a*x + 2*b*x`` is ``2*(a + b)*x``."""
     parts = [_number_and_factors(term) for term in terms if term != ZERO]
     if len(parts) < 2:
@@ -102,10 +102,10 @@ def factored(*terms: Tree) -> Tree:
     return mul(same or ONE, *before, inner, *after)
 
 
-def _in_all(lists: list[list[Tree]]) -> list[Tree]:
+def _in_all(lists: list[list[Expr]]) -> list[Expr]:
     """The factors common to all lists, each as often as it occurs in all of them; numbers are ignored."""
     rests = [list(other) for other in lists[1:]]
-    shared: list[Tree] = []
+    shared: list[Expr] = []
     for factor in lists[0]:
         if not isinstance(factor, Num) and all(factor in rest for rest in rests):
             shared.append(factor)
@@ -114,13 +114,13 @@ def _in_all(lists: list[list[Tree]]) -> list[Tree]:
     return shared
 
 
-def is_negative(term: Tree) -> bool:
+def is_negative(term: Expr) -> bool:
     """Whether a term has a minus sign."""
     return isinstance(term, Neg) or (isinstance(term, Num) and term.value < 0)
 
 
 @cached
-def negated(tree: Tree) -> Tree:
+def negated(tree: Expr) -> Expr:
     """Minus a formula, the sign carried into a sum that has one, terms without a minus first: ``-(a - b)`` is ``b - a``."""
     match tree:
         case Neg(arg):
@@ -137,23 +137,23 @@ def negated(tree: Tree) -> Tree:
     return neg(tree)
 
 
-def _number_and_factors(term: Tree) -> tuple[Num, list[Tree]]:
+def _number_and_factors(term: Expr) -> tuple[Num, list[Expr]]:
     """A term as its leading number, with its unit, and its other factors."""
     factors = _factors(term)
     return (factors[0], factors[1:]) if isinstance(factors[0], Num) else (ONE, factors)
 
 
-def sub(left: Tree, right: Tree) -> Tree:
+def sub(left: Expr, right: Expr) -> Expr:
     return add(left, neg(right))
 
 
 @cached
-def mul(*factors: Tree) -> Tree:
+def mul(*factors: Expr) -> Expr:
     """A product: nested products flattened, numbers folded to the front, ``0`` and ``1`` applied."""
     constant: Fraction | int = 1
     sign, whole = 1, 1
     dimension: Dimension = PLAIN
-    rest: list[Tree] = []
+    rest: list[Expr] = []
     stack = list(reversed(factors))
     while stack:
         factor = stack.pop()
@@ -184,14 +184,14 @@ def mul(*factors: Tree) -> Tree:
         whole, constant = constant.denominator, Fraction(constant.numerator)
     if constant != 1 or dimension or not rest:
         rest.insert(0, Num(Fraction(constant), dimension))
-    product: Tree = rest[0] if len(rest) == 1 else Mul(tuple(rest))
+    product: Expr = rest[0] if len(rest) == 1 else Mul(tuple(rest))
     if whole != 1:  # three halves of x are written 3*x/2
         product = Num(product.value / whole) if isinstance(product, Num) else Div(product, number(whole))
     return neg(product) if sign < 0 else product
 
 
 @cached
-def div(over: Tree, under: Tree) -> Tree:
+def div(over: Expr, under: Expr) -> Expr:
     """A quotient: ``x/1`` is ``x``, ``x/x`` is 1, numbers folded, ``(a/b)/c`` is ``a/(b*c)``."""
     if over == ZERO:
         return ZERO
@@ -216,7 +216,7 @@ def div(over: Tree, under: Tree) -> Tree:
     return _cancelled(over, under)
 
 
-def _cancelled(over: Tree, under: Tree) -> Tree:
+def _cancelled(over: Expr, under: Expr) -> Expr:
     """``a*b/(b*c)`` as ``a/c``: equal factors and the numbers' common part go."""
     above, below = _factors(over), _factors(under)
     for factor in list(above):
@@ -235,11 +235,11 @@ def _cancelled(over: Tree, under: Tree) -> Tree:
     return Div(numerator, denominator)
 
 
-def _factors(tree: Tree) -> list[Tree]:
+def _factors(tree: Expr) -> list[Expr]:
     return list(tree.factors) if isinstance(tree, Mul) else [tree]
 
 
-def power(base: Tree, exponent: Tree) -> Tree:
+def power(base: Expr, exponent: Expr) -> Expr:
     match base, exponent:
         case _, Num(value, ()) if value == 1:
             return base
@@ -254,14 +254,14 @@ def _bits(value: Fraction) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length())
 
 
-def call(function: str, *args: Tree) -> Tree:
+def call(function: str, *args: Expr) -> Expr:
     """A function call; ``max`` and ``min`` drop repeated arguments, fold numbers, and of one argument are it."""
     if function in ("max", "min"):
         pick = max if function == "max" else min
         flat = [x for arg in args for x in (arg.args if isinstance(arg, Call) and arg.function == function else (arg,))]
         numbers = [arg for arg in flat if isinstance(arg, Num)]
         alike = len({number.dimension for number in numbers}) == 1
-        distinct: list[Tree] = list(dict.fromkeys(arg for arg in flat if not (alike and isinstance(arg, Num))))
+        distinct: list[Expr] = list(dict.fromkeys(arg for arg in flat if not (alike and isinstance(arg, Num))))
         if alike:
             distinct.append(pick(numbers, key=lambda n: n.value))
         return distinct[0] if len(distinct) == 1 else Call(function, tuple(distinct))
@@ -273,7 +273,7 @@ def call(function: str, *args: Tree) -> Tree:
 
 
 @cached
-def as_fraction(tree: Tree) -> Tree:
+def as_fraction(tree: Expr) -> Expr:
     """A product with quotients in it as one quotient, so that equal factors meet and cancel.
 
     >>> from symroof.formula.parse import parse
@@ -287,7 +287,7 @@ def as_fraction(tree: Tree) -> Tree:
     return div(mul(*above), mul(*below))
 
 
-def numerator_and_denominator(tree: Tree) -> tuple[list[Tree], list[Tree]]:
+def numerator_and_denominator(tree: Expr) -> tuple[list[Expr], list[Expr]]:
     """The factors above and below the bar of a product of quotients."""
     match tree:
         case Neg(arg):

@@ -16,7 +16,7 @@ from itertools import count
 from symroof.formula import build
 from symroof.formula.polynomial import MINUS, ONE_TERM, Monomial, Polynomial, WorkBudget, constant, content, plus, primitive, ratio, scaled, single, tree_of
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names
+from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, names
 
 LARGEST_EXPONENT = 64
 
@@ -46,11 +46,11 @@ class NormalForms:
 
     def __init__(self) -> None:
         self.work = WorkBudget()
-        self.atoms: dict[str, Tree] = {}
+        self.atoms: dict[str, Expr] = {}
         self._signs: dict[str, str] = {}
-        self._forms: dict[Tree, Quotient] = {}
+        self._forms: dict[Expr, Quotient] = {}
 
-    def of(self, tree: Tree) -> Quotient:
+    def of(self, tree: Expr) -> Quotient:
         """The form of a formula.
 
         Raises:
@@ -62,7 +62,7 @@ class NormalForms:
             self._forms[tree] = self._of(tree)
         return self._forms[tree]
 
-    def _of(self, tree: Tree) -> Quotient:
+    def _of(self, tree: Expr) -> Quotient:
         match tree:
             case Num(value):
                 return Quotient(constant(value), ONE_TERM)
@@ -83,26 +83,26 @@ class NormalForms:
                 return self._reduced(self.work.raised(inner.over, n), self.work.raised(inner.under, n))
             case Call("max" | "min" as function, args):
                 return self._extreme(function, [self.of(arg) for arg in args])
-            case Compare() | Largest():
+            case Compare() | ArgMax():
                 raise NoForm("is not a number")
         return self._atom(tree)
 
-    def _atom(self, tree: Tree) -> Quotient:
+    def _atom(self, tree: Expr) -> Quotient:
         """Any other formula as a name of its own, keyed by the forms of its parts."""
         match tree:
             case Pow(base, exponent):
                 return self._named("power", [self.of(base), self.of(exponent)], tree)
             case Call(function, args):
                 return self._named(function, [self.of(arg) for arg in args], tree)
-            case At(name, pairs):
+            case QuantityAt(name, pairs):
                 return self._named(f"{name} at {','.join(sorted(key for key, _ in pairs))}", [self.of(value) for _, value in sorted(pairs)], tree)
-            case Total(body, index, first, last):
+            case Sum(body, index, first, last):
                 free = next(name for n in count(1) if (name := f"index {n}") not in names(body))
                 placed = substitute(body, {index: Name(free)})
                 return self._named(f"sum over {free}", [self.of(placed), self.of(first), self.of(last)], tree)
         raise NoForm(f"not a formula: {tree!r}")
 
-    def _named(self, kind: str, parts: list[Quotient], tree: Tree) -> Quotient:
+    def _named(self, kind: str, parts: list[Quotient], tree: Expr) -> Quotient:
         key = f"{kind}({'; '.join(part.key() for part in parts)})"
         if key not in self._signs:
             self._signs[key] = f"atom {len(self._signs)}"  # no name has a space; nested keys would double in length each time

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.formula.parse import FUNCTIONS
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper, names, parts
+from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children, mapper, names, parts
 
-Go = Callable[[Tree], str]
+Go = Callable[[Expr], str]
 ASKS = re.compile(r"\bv\(")
 
 OWN = frozenset({*FUNCTIONS, "pi"})
@@ -41,7 +41,7 @@ class GeneratedCode:
     constants: dict[str, Any]
 
 
-def python(tree: Tree, bound: Sequence[str], moving: Collection[str] | None = None) -> GeneratedCode:
+def python(tree: Expr, bound: Sequence[str], moving: Collection[str] | None = None) -> GeneratedCode:
     """A formula as a function of its environment and its ``bound`` names.
 
     A product stops at a zero factor: the following ones need no value. With ``moving``, the names that are arrays, factors that
@@ -51,12 +51,12 @@ def python(tree: Tree, bound: Sequence[str], moving: Collection[str] | None = No
 
 
 class _Python:
-    def __init__(self, tree: Tree, bound: tuple[str, ...], moving: Collection[str] | None) -> None:
+    def __init__(self, tree: Expr, bound: tuple[str, ...], moving: Collection[str] | None) -> None:
         self.tree, self.bound, self.moving = tree, bound, moving
         self.constants: dict[str, Any] = {}
         self.known: dict[Any, str] = {}
         self.uses = Counter(child for node in parts(tree) for child in children(node))
-        self.functions: dict[Tree, tuple[str, tuple[str, ...], str]] = {}
+        self.functions: dict[Expr, tuple[str, tuple[str, ...], str]] = {}
         self.indices: tuple[str, ...] = bound
         self.temporaries = 0
 
@@ -73,7 +73,7 @@ class _Python:
                 lines += [f"    def {name}():", f"        if {name!r} not in m:", f"            m[{name!r}] = {text}", f"        return m[{name!r}]"]
         return GeneratedCode("\n".join((*lines, f"    return {result}")), self.constants)
 
-    def go(self, node: Tree, depth: int) -> str:
+    def go(self, node: Expr, depth: int) -> str:
         """The text of a part; for a deep or repeated part, the call of its function."""
         if type(node) is Name:
             if node.name in self.indices:
@@ -100,8 +100,8 @@ class _Python:
             self.constants[self.known[key]] = value
         return self.known[key]
 
-    def rule(self, node: Tree, depth: int) -> str:
-        def go(part: Tree) -> str:
+    def rule(self, node: Expr, depth: int) -> str:
+        def go(part: Expr) -> str:
             return self.go(part, depth)
 
         match node:
@@ -117,25 +117,25 @@ class _Python:
                 return f"pow({go(base)},{go(exponent)})"
             case Call(function, args):
                 return self.call(node, function, args, go)
-            case Total(body, index, first, last):
+            case Sum(body, index, first, last):
                 return self.total(body, index, first, last, depth)
-            case At(name, changes):
+            case QuantityAt(name, changes):
                 return f"e.at({repr(name) if type(name) is str else self.constant('u', name)},{{{','.join(f'{key!r}:{go(value)}' for key, value in changes)}}})"
             case Compare(operator, left, right):
                 if self.moving is None:
                     return f"({go(left)}{COMPARISONS[operator]}{go(right)})"
                 return f"holds({operator!r},{go(left)},{go(right)},{self.asked(node)})"
-            case Largest(arms):
+            case ArgMax(arms):
                 pairs = ",".join(f"({label!r},{go(arm)})" for label, arm in arms)
                 return f"largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
         raise TypeError(f"not a formula: {node!r}")
 
-    def asked(self, node: Tree) -> str:
+    def asked(self, node: Expr) -> str:
         """The arguments for an exact evaluation of a node: environment, node, and the indices of enclosing sums."""
         inside = [name for name in names(node) if name in self.indices]
         return f"e,{self.constant('n', node)},{{{','.join(f'{name!r}:{_local(name)}' for name in inside)}}}"
 
-    def still_first(self, parts_: Sequence[Tree]) -> list[Tree]:
+    def still_first(self, parts_: Sequence[Expr]) -> list[Expr]:
         """Numbers before arrays, where that is known: an array is then multiplied once."""
         if self.moving is None:
             return list(parts_)
@@ -146,7 +146,7 @@ class _Python:
             return f"({'+'.join(texts)})"
         return self.sum_of([self.sum_of(texts[i : i + LONGEST_SUM]) for i in range(0, len(texts), LONGEST_SUM)])
 
-    def product(self, factors: Sequence[Tree], go: Go) -> str:
+    def product(self, factors: Sequence[Expr], go: Go) -> str:
         first, *others = factors
         if not others:
             return go(first)
@@ -159,7 +159,7 @@ class _Python:
         held = f"t{self.temporaries}"
         return f"({held}*{rest} if ({held}:={go(first)}) else {held})"
 
-    def call(self, node: Call, function: str, args: Sequence[Tree], go: Go) -> str:
+    def call(self, node: Call, function: str, args: Sequence[Expr], go: Go) -> str:
         if function == "of_largest":
             pairs = ",".join(f"({go(key)},lambda:{go(value)})" for key, value in zip(args[::2], args[1::2], strict=True))
             return f"of_largest({self.asked(node) + ',' if self.moving is not None else ''}{pairs})"
@@ -167,14 +167,14 @@ class _Python:
             return self.rounding(function, args[0], go)
         return f"{function}({','.join(map(go, args))})" if function in OWN else f"elementary({','.join((repr(function), *map(go, args)))})"
 
-    def rounding(self, function: str, arg: Tree, go: Go) -> str:
+    def rounding(self, function: str, arg: Expr, go: Go) -> str:
         """A rounding of a maximum, arm by arm: each may be a quotient of integers."""
         if isinstance(arg, Call) and arg.function in ("max", "min"):
             return f"{arg.function}({','.join(self.rounding(function, inner, go) for inner in arg.args)})"
         over, under = (go(arg.over), go(arg.under)) if isinstance(arg, Div) else (go(arg), "1")
         return f"{function}({over},{under}{',' + self.asked(Call(function, (arg,))) if self.moving is not None else ''})"
 
-    def total(self, body: Tree, index: str, first: Tree, last: Tree, depth: int) -> str:
+    def total(self, body: Expr, index: str, first: Expr, last: Expr, depth: int) -> str:
         start, end = self.go(first, depth), self.go(last, depth)
         if isinstance(body, Pow) and body.exponent == Name(index) and index not in names(body.base):
             return f"geometric({start},{end},{self.go(body.base, depth)})"
@@ -195,7 +195,7 @@ COMPARISONS = {"=": "==", "<=": "<=", ">=": ">=", "<": "<", ">": ">"}
 # ---------------------------------------------------------------------------------------------------------- JavaScript
 
 
-def javascript(tree: Tree, lacking: Collection[str] = ()) -> str:
+def javascript(tree: Expr, lacking: Collection[str] = ()) -> str:
     """The formula as an expression in ``e``, names as quoted keys only, numbers as the nearest double; NaN stands for no value.
 
     A factor that mentions a ``lacking`` name is evaluated only if the factors before it are not zero.
@@ -226,19 +226,19 @@ def _call(node: Call, go: Go) -> str:
     return f"{node.function}({','.join(map(go, node.args))})"
 
 
-def _total(node: Total, go: Go) -> str:
+def _total(node: Sum, go: Go) -> str:
     first, last = go(node.first), go(node.last)
     if isinstance(node.body, Pow) and node.body.exponent == Name(node.index) and node.index not in names(node.body.base):
         return f"geometric({go(node.body.base)},{first},{last})"
     return f"e.sum({_key(node.index)},{first},{last},e=>{go(node.body)})"
 
 
-def _at(node: At, go: Go) -> str:
+def _at(node: QuantityAt, go: Go) -> str:
     changes = ",".join(f"{_key(key)}:{go(value)}" for key, value in node.changes)
     return f"e.at({_key(node.name)},{{{changes}}})"
 
 
-def _largest(node: Largest, go: Go) -> str:
+def _largest(node: ArgMax, go: Go) -> str:
     return f"largest({','.join(f'[{_key(label)},{go(arm)}]' for label, arm in node.arms)})"
 
 
@@ -260,8 +260,8 @@ RULES: dict[type, Callable[[Any, Go], str]] = {
     Div: _quotient,
     Pow: lambda node, go: f"pow({go(node.base)},{go(node.exponent)})",
     Call: _call,
-    Total: _total,
-    At: _at,
+    Sum: _total,
+    QuantityAt: _at,
     Compare: lambda node, go: f"({go(node.left)}{'=' * (node.operator == '=')}{COMPARISONS[node.operator]}{go(node.right)})",
-    Largest: _largest,
+    ArgMax: _largest,
 }

@@ -23,9 +23,9 @@ from symroof.formula.build import is_negative
 from symroof.formula.canonical_form import NoForm, NormalForms, Quotient
 from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.polynomial import Monomial, Polynomial, TooLarge, WorkBudget, product_of, ratio, scaled, tree_of
-from symroof.formula.rewrite import rebuild, without
+from symroof.formula.rewrite import rebuild, without_rounding
 from symroof.formula.text import WORK, number_text, text
-from symroof.formula.tree import ONE, Call, Largest, Name, Num, Tree, names
+from symroof.formula.tree import ONE, ArgMax, Call, Expr, Name, Num, names
 from symroof.units import Dimension, describe, significant, strict
 
 Verdict = Literal["equal", "dimension", "factor", "inverted", "terms", "arms", "different", "undecided"]
@@ -42,11 +42,11 @@ class TermDifference:
         bar: the common denominator, if the terms are those of the numerators.
     """
 
-    product: Tree
+    product: Expr
     claimed: Fraction
     derived: Fraction
     under: bool = False
-    bar: Tree = ONE
+    bar: Expr = ONE
 
     def __str__(self) -> str:
         place = " in the denominator" if self.under else "" if self.bar == ONE else f" over {text(self.bar)}"
@@ -58,8 +58,8 @@ class TermDifference:
 class ArmDifference:
     """Arms of a maximum or minimum that differ; None if a side has no such arm."""
 
-    claimed: Tree | None
-    derived: Tree | None
+    claimed: Expr | None
+    derived: Expr | None
     comparison: Comparison | None = None
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Comparison:
     verdict: Verdict
     exact: bool = True
     dimension: str = ""
-    factor: Tree | None = None
+    factor: Expr | None = None
     ratio: Fraction | None = None
     inverted: bool = False
     terms: tuple[TermDifference, ...] = ()
@@ -120,7 +120,7 @@ DEEPEST = 4
 """How deep nested maxima are compared."""
 
 
-def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
+def compare(claimed: Expr, derived: Expr, of: Callable[[str], Dimension] | None = None, seed: int = 0) -> Comparison:
     """Compare two formulas over the same names, in bounded time; ``of`` gives the dimension of a name.
 
     FLOPs are numbers here: ``2*params*prompt`` is how people write work. ``seed`` draws the random points.
@@ -134,7 +134,7 @@ def compare(claimed: Tree, derived: Tree, of: Callable[[str], Dimension] | None 
     return replace(result, verdict="dimension", dimension=wrong) if wrong else result
 
 
-def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool:
+def same(claimed: Expr, derived: Expr, forms: NormalForms | None = None) -> bool:
     """Whether two formulas are certainly equal; fast if they are not, because one point is enough. ``forms``
     passed from call to call cache results; the work limit is per call.
 
@@ -160,7 +160,7 @@ def same(claimed: Tree, derived: Tree, forms: NormalForms | None = None) -> bool
     return seen is not None and seen.equal and not seen.untried
 
 
-def lower_order(claimed: Tree, derived: Tree, name: str) -> bool:
+def lower_order(claimed: Expr, derived: Expr, name: str) -> bool:
     """Whether two formulas differ only in terms that are negligible if a name is large: each has one power of it less
     than a term that both have, with a coefficient no smaller.
 
@@ -192,7 +192,7 @@ def _has_atoms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> bool:
     return any(name in forms.atoms for p in (ours.over, ours.under, theirs.over, theirs.under) for monomial in p for name, _ in monomial)
 
 
-def _dimension_disagrees(claimed: Tree, derived: Tree, of: Callable[[str], Dimension]) -> str:
+def _dimension_disagrees(claimed: Expr, derived: Expr, of: Callable[[str], Dimension]) -> str:
     def bare(name: str) -> Dimension:
         return _without_work(strict(of(name)))
 
@@ -208,12 +208,12 @@ def _without_work(unit: Dimension) -> Dimension:
     return tuple(pair for pair in unit if pair[0] != WORK[0][0])
 
 
-def _unitless_work(tree: Tree) -> Tree:
+def _unitless_work(tree: Expr) -> Expr:
     return Num(tree.value, _without_work(tree.dimension)) if isinstance(tree, Num) else rebuild(tree, _unitless_work)
 
 
-def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth: int) -> Comparison:
-    if claimed == derived or isinstance(claimed, Largest) or isinstance(derived, Largest):
+def _compared(claimed: Expr, derived: Expr, forms: NormalForms, seed: int, depth: int) -> Comparison:
+    if claimed == derived or isinstance(claimed, ArgMax) or isinstance(derived, ArgMax):
         return Comparison("equal" if claimed == derived else "different")
     try:
         ours, theirs = forms.of(claimed), forms.of(derived)
@@ -225,7 +225,7 @@ def _compared(claimed: Tree, derived: Tree, forms: NormalForms, seed: int, depth
     return _at_points(result, claimed, derived, seed)
 
 
-def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Tree, derived: Tree, seed: int, depth: int) -> Comparison:
+def _by_form(ours: Quotient, theirs: Quotient, forms: NormalForms, claimed: Expr, derived: Expr, seed: int, depth: int) -> Comparison:
     """The comparison by algebra alone."""
     times = forms.work.times
     left, right = times(ours.over, theirs.under), times(theirs.over, ours.under)
@@ -274,7 +274,7 @@ def _terms(ours: Quotient, theirs: Quotient, forms: NormalForms) -> tuple[TermDi
     return terms if len(terms) <= MOST_SHOWN_TERMS else ()
 
 
-def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Tree = ONE) -> tuple[TermDifference, ...]:
+def _differences(p: Polynomial, q: Polynomial, under: bool, forms: NormalForms, bar: Expr = ONE) -> tuple[TermDifference, ...]:
     zero = Fraction(0)
     differing = (m for m in {**p, **q} if p.get(m, zero) != q.get(m, zero))
     return tuple(TermDifference(product_of(m, forms.atoms), p.get(m, zero), q.get(m, zero), under, bar) for m in differing)
@@ -299,7 +299,7 @@ def _arms(terms: tuple[TermDifference, ...], forms: NormalForms, seed: int, dept
     return () if one_sided and any(arm.claimed and arm.derived for arm in arms) else arms
 
 
-def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
+def _split(terms: list[Expr]) -> tuple[str, list[Expr]] | None:
     """A single product with one maximum, as the function's name and its arms, each times the other factors."""
     if len(terms) != 1:
         return None
@@ -314,7 +314,7 @@ def _split(terms: list[Tree]) -> tuple[str, list[Tree]] | None:
     return function, [build.div(build.mul(arg, *rest), bar) for arg in calls[0].args]
 
 
-def _matched(left: list[Tree], right: list[Tree], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
+def _matched(left: list[Expr], right: list[Expr], forms: NormalForms, seed: int, depth: int) -> tuple[ArmDifference, ...]:
     """Differences after pairing equal arms, then each other arm with the nearest."""
     keys = [{forms.of(arm).key(): arm for arm in arms} for arms in (left, right)]
     ours = [arm for key, arm in keys[0].items() if key not in keys[1]]
@@ -337,7 +337,7 @@ def _distance(comparison: Comparison) -> int:
     return order.get(comparison.verdict, 4)
 
 
-def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) -> Comparison:
+def _at_points(by_algebra: Comparison, claimed: Expr, derived: Expr, seed: int) -> Comparison:
     """The comparison completed by random points: equal, a constant factor, or how far apart.
 
     If no point gives both a value, as for unstable queues, formulas that differ without their roundings differ; if those are
@@ -345,7 +345,7 @@ def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) 
     """
     seen = points.compare_at_points(claimed, derived, seed)
     if seen is None:
-        above = points.compare_at_points(without(claimed), without(derived), seed)
+        above = points.compare_at_points(without_rounding(claimed), without_rounding(derived), seed)
         seen = above if above and not above.equal else None
     if seen is None:
         return by_algebra if by_algebra.exact else replace(by_algebra, verdict="undecided")
@@ -358,7 +358,7 @@ def _at_points(by_algebra: Comparison, claimed: Tree, derived: Tree, seed: int) 
     return replace(by_algebra, exact=True, low=low, high=high, points=seen.points)
 
 
-def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree | None:
+def factor_of_one_name(claimed: Expr, derived: Expr, forms: NormalForms) -> Expr | None:
     """Claimed over derived if it depends on one name only, such as ``output/(output - 1)``: equal factors are cancelled.
 
     >>> from symroof.formula.parse import parse
@@ -381,7 +381,7 @@ def factor_of_one_name(claimed: Tree, derived: Tree, forms: NormalForms) -> Tree
     return tree if len(names(tree)) == 1 else None
 
 
-def _factors(parts: list[Tree], forms: NormalForms) -> dict[str, tuple[Quotient, int]]:
+def _factors(parts: list[Expr], forms: NormalForms) -> dict[str, tuple[Quotient, int]]:
     """The factors by their normal form, each with its count."""
     counted: dict[str, tuple[Quotient, int]] = {}
     for part in parts:
@@ -390,11 +390,11 @@ def _factors(parts: list[Tree], forms: NormalForms) -> dict[str, tuple[Quotient,
     return counted
 
 
-def _tree(form: Quotient, forms: NormalForms) -> Tree:
+def _tree(form: Quotient, forms: NormalForms) -> Expr:
     return build.div(tree_of(form.over, forms.atoms), tree_of(form.under, forms.atoms))
 
 
-def _product(parts: dict[str, tuple[Quotient, int]], sign: int, forms: NormalForms) -> Tree:
+def _product(parts: dict[str, tuple[Quotient, int]], sign: int, forms: NormalForms) -> Expr:
     return build.mul(
         build.number(1),
         *(build.power(_tree(form, forms), build.number(abs(times))) for form, times in parts.values() if times * sign > 0),

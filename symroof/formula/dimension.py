@@ -12,7 +12,7 @@ from typing import Any
 
 from symroof.formula.parse import FUNCTIONS
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper, names, walk
+from symroof.formula.tree import ZERO, Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children, mapper, names, walk
 from symroof.units import PLAIN, Dimension, combine, describe, strict, with_usual_unit
 
 
@@ -20,7 +20,7 @@ class DimensionError(ValueError):
     """Two parts of a formula have incompatible dimensions; both are named."""
 
 
-def dimension(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
+def dimension(tree: Expr, of: Callable[[str], Dimension]) -> Dimension:
     """The strict dimension of a formula; ``of`` gives the dimension of each name.
 
     >>> from symroof.formula.parse import parse
@@ -35,18 +35,18 @@ def dimension(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
     symroof.formula.dimension.DimensionError: prefill_bytes is byte but prefill_flops is FLOP
     """
 
-    def named(node: Name | At, go: Go) -> Dimension:
+    def named(node: Name | QuantityAt, go: Go) -> Dimension:
         return strict(of(node.name))
 
-    rules: dict[type, Callable[[Any, Go], Dimension]] = {**RULES, Name: named, At: named, Total: partial(_summed, of)}
+    rules: dict[type, Callable[[Any, Go], Dimension]] = {**RULES, Name: named, QuantityAt: named, Sum: partial(_summed, of)}
     return mapper(rules)(tree)
 
 
-Go = Callable[[Tree], Dimension]
+Go = Callable[[Expr], Dimension]
 """The dimension of a part."""
 
 
-def _summed(of: Callable[[str], Dimension], node: Total, go: Go) -> Dimension:
+def _summed(of: Callable[[str], Dimension], node: Sum, go: Go) -> Dimension:
     """The dimension of a sum is that of its terms, in which the index is a plain number."""
     inner = dimension(node.body, lambda name: PLAIN if name == node.index else of(name))
     for bound in (node.first, node.last):
@@ -73,13 +73,13 @@ def takes_plain(function: str) -> bool:
     return function in ("log2", "log", "exp") or function not in FUNCTIONS
 
 
-def _compared(parts: tuple[Tree, ...], go: Go) -> Dimension:
+def _compared(parts: tuple[Expr, ...], go: Go) -> Dimension:
     """Parts of one dimension, compared: the outcome is a plain value."""
     _agree(parts, go)
     return PLAIN
 
 
-def _agree(parts: tuple[Tree, ...], go: Go) -> Dimension:
+def _agree(parts: tuple[Expr, ...], go: Go) -> Dimension:
     """The one dimension that all parts have; zero has any."""
     measured = [(part, go(part)) for part in parts if not (isinstance(part, Num) and part.value == 0)]
     first, expected = measured[0] if measured else (ZERO, PLAIN)
@@ -90,14 +90,14 @@ def _agree(parts: tuple[Tree, ...], go: Go) -> Dimension:
     return expected
 
 
-def _unit_left_out(part: Tree, expected: Dimension) -> str:
+def _unit_left_out(part: Expr, expected: Dimension) -> str:
     """The hint for a bare number next to something with a unit."""
     if not isinstance(part, Num) or part.dimension or not expected:
         return ""
     return f"; write {with_usual_unit(part.value, describe(expected))}"
 
 
-def _power(base: Dimension, exponent: Tree, go: Go) -> Dimension:
+def _power(base: Dimension, exponent: Expr, go: Go) -> Dimension:
     if isinstance(exponent, Num) and not exponent.dimension:
         return combine((base, exponent.value))
     _plain(exponent, go, "an exponent")
@@ -106,7 +106,7 @@ def _power(base: Dimension, exponent: Tree, go: Go) -> Dimension:
     return PLAIN
 
 
-def _plain(tree: Tree, go: Go, what: str) -> Dimension:
+def _plain(tree: Expr, go: Go, what: str) -> Dimension:
     if own := go(tree):
         raise DimensionError(f"{what} must be a plain number, but {text(tree)} is {describe(own)}")
     return PLAIN
@@ -121,12 +121,12 @@ RULES: dict[type, Callable[[Any, Go], Dimension]] = {
     Pow: lambda node, go: _power(go(node.base), node.exponent, go),
     Call: _called,
     Compare: lambda node, go: _compared(children(node), go),
-    Largest: lambda node, go: _compared(children(node), go),
+    ArgMax: lambda node, go: _compared(children(node), go),
 }
 """The dimension of each kind of node that holds no names of its own."""
 
 
-def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name: str) -> None:
+def check(tree: Expr, declared: Dimension, of: Callable[[str], Dimension], name: str) -> None:
     """Raise unless the formula has the declared dimension: bytes over bandwidth is a time and never token/s."""
     if tree == ZERO:  # zero has any unit
         return
@@ -136,7 +136,7 @@ def check(tree: Tree, declared: Dimension, of: Callable[[str], Dimension], name:
         raise DimensionError(f"{name} is declared as {describe(strict(declared))} but {text(tree)} is {describe(whole)}")
 
 
-def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:
+def check_counts(tree: Expr, of: Callable[[str], Dimension], is_share: Callable[[str], bool]) -> None:
     """Raise where a count (tokens, requests, devices) is added to a plain share or compared with one.
 
     A share here is a name that ``is_share`` accepts, or a formula of such names and numbers alone; a bare number, a number of
@@ -151,7 +151,7 @@ def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[
         ...
     symroof.formula.dimension.DimensionError: batch is request but 1 - mfu is a plain share
     """
-    indices = {node.index for node in walk(tree) if isinstance(node, Total)}  # plain numbers, known only inside their sums
+    indices = {node.index for node in walk(tree) if isinstance(node, Sum)}  # plain numbers, known only inside their sums
 
     def unit(name: str) -> Dimension:
         return PLAIN if name in indices else of(name)
@@ -165,18 +165,18 @@ def check_counts(tree: Tree, of: Callable[[str], Dimension], is_share: Callable[
                 raise DimensionError(f"{text(counted)} is {describe(_counted(counted, unit))} but {text(share)} is a plain share")
 
 
-def _is_share(tree: Tree, is_share: Callable[[str], bool]) -> bool:
+def _is_share(tree: Expr, is_share: Callable[[str], bool]) -> bool:
     return bool(names(tree)) and all(map(is_share, names(tree)))
 
 
-def _counted(tree: Tree, of: Callable[[str], Dimension]) -> Dimension:
+def _counted(tree: Expr, of: Callable[[str], Dimension]) -> Dimension:
     """The unit that a formula without strict dimensions counts in: that of its first term that counts anything."""
     match tree:
         case Num(_, unit):
             return unit
-        case Name(name) | At(name, _):
+        case Name(name) | QuantityAt(name, _):
             return of(name)
-        case Neg(arg) | Total(arg, _, _, _):
+        case Neg(arg) | Sum(arg, _, _, _):
             return _counted(arg, of)
         case Call(function, _) if takes_plain(function):
             return PLAIN

@@ -1,7 +1,7 @@
 """The exact value of a formula, for any number type that can add, multiply and compare.
 
 A formula is printed once as a Python function (:mod:`symroof.formula.codegen`) and run over any numbers: fractions give
-exact values, :class:`~symroof.formula.dual.Dual` slopes, :class:`~symroof.formula.piecewise.Piecewise` sums over steps at once.
+exact values, :class:`~symroof.formula.dual.Dual` slopes, :class:`~symroof.formula.piecewise.PiecewisePolynomial` sums over steps at once.
 Roots, logarithms, exponentials and powers that are no longer rational are taken to 40 digits.
 """
 
@@ -18,8 +18,8 @@ from typing import Any, Protocol
 from symroof.formula import sympy_functions
 from symroof.formula.codegen import GeneratedCode, python
 from symroof.formula.dual import Dual
-from symroof.formula.piecewise import NotPolynomial, Piecewise
-from symroof.formula.tree import Tree
+from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
+from symroof.formula.tree import Expr
 
 DIGITS = 40
 LARGEST_EXACT_EXPONENT = 64  # (31/32)**131072 would be a fraction of half a million bits
@@ -32,7 +32,7 @@ class NoValue(ArithmeticError):
     """The formula has no value here; the message says why."""
 
 
-class NotGiven(NoValue):
+class UndefinedValue(NoValue):
     """A name in the formula has no value at any point."""
 
 
@@ -44,7 +44,7 @@ class Environment(Protocol):
     def at(self, name: str, changes: Mapping[str, Any]) -> Any: ...
 
 
-def evaluate(tree: Tree, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
+def evaluate(tree: Expr, env: Environment, index: Mapping[str, Any] | None = None) -> Any:
     """The value of a formula; ``index`` holds the values of bound names, such as the index of a sum.
 
     >>> from symroof.formula.parse import parse
@@ -57,7 +57,7 @@ def evaluate(tree: Tree, env: Environment, index: Mapping[str, Any] | None = Non
 
 
 @lru_cache(maxsize=32768)
-def compiled(tree: Tree, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
+def compiled(tree: Expr, bound: tuple[str, ...] = ()) -> Callable[..., Any]:
     """A formula as a Python function of an environment and of its ``bound`` names, for any exact kind of number.
 
     >>> from symroof.formula.parse import parse
@@ -87,7 +87,7 @@ def chosen_index(keys: list[Any]) -> int:
 def _of_largest(*pairs: tuple[Any, Callable[[], Any]]) -> Any:
     """The value whose key is largest, with the others unevaluated; the first one in a tie."""
     keys = [key for key, _ in pairs]
-    if any(isinstance(key, Piecewise) for key in keys):
+    if any(isinstance(key, PiecewisePolynomial) for key in keys):
         raise NotPolynomial("a choice by the index of a sum")
     return pairs[keys.index(max(keys))][1]()
 
@@ -98,33 +98,33 @@ def _largest(*arms: tuple[str, Any]) -> str:
 
 
 @lru_cache(maxsize=65536)
-def written(x: float) -> Fraction:
+def exact_decimal(x: float) -> Fraction:
     """The decimal that a float is written as.
 
-    >>> written(0.1)
+    >>> exact_decimal(0.1)
     Fraction(1, 10)
     """
     return Fraction(int(x)) if x == int(x) else Fraction(Decimal(repr(x)))
 
 
 def divide(over: Any, under: Any) -> Any:
-    if not isinstance(under, Piecewise) and under == 0:
+    if not isinstance(under, PiecewisePolynomial) and under == 0:
         raise NoValue("division by zero")
     return over / under
 
 
 def power(base: Any, exponent: Any) -> Any:
     """A power: exact for small whole exponents, else to 40 digits."""
-    if isinstance(exponent, Piecewise):
+    if isinstance(exponent, PiecewisePolynomial):
         raise NotPolynomial("the index of a sum in an exponent")
     plain = exponent.value if isinstance(exponent, Dual) else exponent
-    if not isinstance(base, Piecewise) and base == 0 and plain < 0:
+    if not isinstance(base, PiecewisePolynomial) and base == 0 and plain < 0:
         raise NoValue("a negative power of zero")
     if isinstance(plain, float) or isinstance(base, float):
         return base**plain
     if plain == int(plain) and abs(plain) <= LARGEST_EXACT_EXPONENT and not isinstance(exponent, Dual):
         return base ** int(plain) if plain >= 0 else 1 / base ** int(-plain)
-    if isinstance(base, Piecewise):
+    if isinstance(base, PiecewisePolynomial):
         raise NotPolynomial("a power of the index of a sum")
     if isinstance(base, Dual) or isinstance(exponent, Dual):
         return _dual_power(base, exponent)
@@ -183,7 +183,7 @@ def _smooth(what: str, of_float: Callable[[float], float], derivative: Callable[
             if isinstance(x, Dual):
                 value = of(x.value)
                 return Dual(value, x.slope * derivative(x.value, value))
-            if isinstance(x, Piecewise):
+            if isinstance(x, PiecewisePolynomial):
                 raise NotPolynomial(f"{what} of the index of a sum")
             return exact(x)
 
@@ -232,7 +232,7 @@ def _exp(x: Any) -> Any:
 
 
 def _extreme(args: Sequence[Any], larger: bool) -> Any:
-    pieces = [arg for arg in args if isinstance(arg, Piecewise)]
+    pieces = [arg for arg in args if isinstance(arg, PiecewisePolynomial)]
     if not pieces:
         return max(args) if larger else min(args)
     best = pieces[0]
@@ -242,7 +242,7 @@ def _extreme(args: Sequence[Any], larger: bool) -> Any:
 
 
 def _whole(x: Any, up: bool) -> Any:
-    if isinstance(x, Piecewise):
+    if isinstance(x, PiecewisePolynomial):
         first, last = x.range
         if last - first >= MOST_TERMS:  # a sum of more terms has a value over arrays only where it has a closed form for any number of them
             raise NotPolynomial("a rounding of the index of a sum")
@@ -260,7 +260,7 @@ def _rounded_quotient(over: Any, under: Any, up: bool) -> Any:
 
 def _elementary(function: str, *args: Any) -> Any:
     """A function or constant of SymPy that the grammar lacks, of exact numbers, floats, or dual numbers."""
-    if any(isinstance(arg, Piecewise) for arg in args):
+    if any(isinstance(arg, PiecewisePolynomial) for arg in args):
         raise NotPolynomial(f"{function}() of the index of a sum")
     if any(isinstance(arg, float) for arg in args):
         return float(sympy_functions.over_arrays(function)(*args))
@@ -291,7 +291,7 @@ def _geometric(first: Any, last: Any, ratio: Any) -> Any:
 def _check_ends(first: Any, last: Any) -> None:
     if isinstance(last, Dual) or isinstance(first, Dual):
         raise NoValue("the slope of a sum in the number of its terms")
-    if isinstance(last, Piecewise) or isinstance(first, Piecewise):
+    if isinstance(last, PiecewisePolynomial) or isinstance(first, PiecewisePolynomial):
         raise NotPolynomial("a sum that moves with the index of another")
 
 
@@ -310,10 +310,10 @@ def _total(body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     start, end = int(first), int(last)
     if start == end:  # a prompt prefilled in one chunk
         return body(Fraction(start))
-    index = Piecewise.index(start, end, next(_indices))
+    index = PiecewisePolynomial.index(start, end, next(_indices))
     try:
         value = body(index)
-        return value.total() if isinstance(value, Piecewise) and value.of == index.of else value * (end - start + 1)
+        return value.total() if isinstance(value, PiecewisePolynomial) and value.of == index.of else value * (end - start + 1)
     except NotPolynomial:
         terms = (end - start + 1) * _terms.get()
         if terms > MOST_TERMS:

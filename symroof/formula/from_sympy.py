@@ -8,7 +8,7 @@
 >>> from_sympy(1 + sympy.Integral(x, x))
 Traceback (most recent call last):
     ...
-symroof.formula.from_sympy.NoMeaning: an Integral has no meaning here: Integral(batch, batch)
+symroof.formula.from_sympy.UnsupportedExpression: an Integral has no meaning here: Integral(batch, batch)
 """
 
 import sys
@@ -20,14 +20,14 @@ from typing import Any
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
 from symroof.formula.sympy_functions import name_of
-from symroof.formula.tree import ONE, ZERO, Call, Compare, DerivativeName, Largest, Name, Num, Total, Tree
+from symroof.formula.tree import ONE, ZERO, ArgMax, Call, Compare, DerivativeName, Expr, Name, Num, Sum
 
 DEEPEST, MOST_NODES, MOST_BITS = 100, 100_000, 4096
 SHOWN = 80
 """Characters of an expression that an error repeats."""
 
 
-class NoMeaning(ValueError):
+class UnsupportedExpression(ValueError):
     """A part of a SymPy object that formulas do not support."""
 
 
@@ -49,11 +49,11 @@ def shown(thing: Any, most: int = SHOWN) -> str:
         return f"<{type(thing).__name__}>"
 
 
-def from_sympy(expression: Any) -> Tree:
+def from_sympy(expression: Any) -> Expr:
     """The formula of a SymPy expression or relation; a symbol is taken by its name.
 
     Raises:
-        NoMeaning: a part that has no counterpart, an expression that is too large.
+        UnsupportedExpression: a part that has no counterpart, an expression that is too large.
     """
     if not getattr(expression, "__hash__", None):  # a mutable matrix
         raise _refused(expression)
@@ -62,11 +62,11 @@ def from_sympy(expression: Any) -> Tree:
 
 class _Walker:
     def __init__(self) -> None:
-        self.results: dict[Any, Tree] = {}
+        self.results: dict[Any, Expr] = {}
 
-    def go(self, node: Any, depth: int) -> Tree:
+    def go(self, node: Any, depth: int) -> Expr:
         if depth > DEEPEST or len(self.results) > MOST_NODES:
-            raise NoMeaning(f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts")
+            raise UnsupportedExpression(f"an expression has at most {DEEPEST} levels and {MOST_NODES:,} parts")
         if node not in self.results:
             rule = next((rule for kind, rule in _rules() if isinstance(node, kind)), None)
             if rule is None:
@@ -75,27 +75,27 @@ class _Walker:
         return self.results[node]
 
 
-Go = Callable[[Any], Tree]
+Go = Callable[[Any], Expr]
 
 
-def _refused(node: Any) -> NoMeaning:
+def _refused(node: Any) -> UnsupportedExpression:
     kind = type(node).__name__
     article = "an" if kind[0] in "AEIOUaeiou" else "a"
-    return NoMeaning(f"{article} {kind} has no meaning here: {shown(node)}")
+    return UnsupportedExpression(f"{article} {kind} has no meaning here: {shown(node)}")
 
 
-def _number(node: Any, go: Go) -> Tree:
+def _number(node: Any, go: Go) -> Expr:
     value = Fraction(str(node)) if node.is_Float else Fraction(int(node.p), int(node.q))
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
-        raise NoMeaning(f"a number has at most {MOST_BITS} bits")
+        raise UnsupportedExpression(f"a number has at most {MOST_BITS} bits")
     return Num(value)
 
 
-def _product(node: Any, go: Go) -> Tree:
+def _product(node: Any, go: Go) -> Expr:
     """Factors over those with a negative exponent; a quotient of logarithms by that of 2 is ``log2``."""
     over, under = _without_logarithms(list(node.args))
-    above: list[Tree] = [build.call("log2", go(arg)) for arg in under]
-    below: list[Tree] = []
+    above: list[Expr] = [build.call("log2", go(arg)) for arg in under]
+    below: list[Expr] = []
     for factor in over:
         base, exponent = factor.as_base_exp()
         if exponent.is_Number and exponent.is_negative:
@@ -122,7 +122,7 @@ def _without_logarithms(factors: list[Any]) -> tuple[list[Any], list[Any]]:
     return factors, arguments
 
 
-def _power(node: Any, go: Go) -> Tree:
+def _power(node: Any, go: Go) -> Expr:
     base, exponent = node.base, node.exp
     if not exponent.is_Number:
         return build.power(go(base), go(exponent))
@@ -134,49 +134,49 @@ def _power(node: Any, go: Go) -> Tree:
     from symroof.formula.evaluate import LARGEST_EXACT_EXPONENT
 
     if exponent > LARGEST_EXACT_EXPONENT:
-        raise NoMeaning(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {shown(node)}")
+        raise UnsupportedExpression(f"an exponent is at most {LARGEST_EXACT_EXPONENT}: {shown(node)}")
     return build.power(go(base), go(exponent))
 
 
-def _logarithm(node: Any, go: Go) -> Tree:
+def _logarithm(node: Any, go: Go) -> Expr:
     """A natural logarithm; that of SymPy to another base is a quotient of two."""
     return build.call("log", go(node.args[0]))
 
 
-def _sum(node: Any, go: Go) -> Tree:
+def _sum(node: Any, go: Go) -> Expr:
     body = go(node.function)
     for limits in node.limits:
         if len(limits) != 3:
-            raise NoMeaning(f"a Sum without bounds has no meaning here: {shown(node)}")
-        body = Total(body, str(limits[0]), go(limits[1]), go(limits[2]))
+            raise UnsupportedExpression(f"a Sum without bounds has no meaning here: {shown(node)}")
+        body = Sum(body, str(limits[0]), go(limits[1]), go(limits[2]))
     return body
 
 
-def _called(function: str) -> Callable[[Any, Go], Tree]:
+def _called(function: str) -> Callable[[Any, Go], Expr]:
     return lambda node, go: build.call(function, *map(go, node.args))
 
 
-def _relation(operator: str) -> Callable[[Any, Go], Tree]:
+def _relation(operator: str) -> Callable[[Any, Go], Expr]:
     return lambda node, go: Compare(operator, go(node.lhs), go(node.rhs))
 
 
-def _absolute(node: Any, go: Go) -> Tree:
+def _absolute(node: Any, go: Go) -> Expr:
     inner = go(node.args[0])
     return build.call("max", inner, build.neg(inner))
 
 
-def _sign(node: Any, go: Go) -> Tree:
+def _sign(node: Any, go: Go) -> Expr:
     inner = go(node.args[0])
     return build.call("of_largest", ZERO, ZERO, inner, ONE, build.neg(inner), build.neg(ONE))
 
 
-def _remainder(node: Any, go: Go) -> Tree:
+def _remainder(node: Any, go: Go) -> Expr:
     """``Mod``, of the sign of the divisor."""
     over, under = map(go, node.args)
     return build.sub(over, build.mul(under, build.call("floor", build.div(over, under))))
 
 
-def _elementary(node: Any, go: Go) -> Tree:
+def _elementary(node: Any, go: Go) -> Expr:
     """Any other function or constant of SymPy that has values."""
     name = name_of(node)
     if not name:
@@ -184,13 +184,13 @@ def _elementary(node: Any, go: Go) -> Tree:
     return Call(name, tuple(map(go, node.args)))
 
 
-def _step(node: Any, go: Go) -> Tree:
+def _step(node: Any, go: Go) -> Expr:
     """``Heaviside``, from derivatives of a maximum: the derivative of the active arm, or the mean of two equal arms."""
     inner, at_zero = map(go, node.args)
     return build.call("of_largest", build.call("min", inner, ZERO), at_zero, inner, ONE, ZERO, ZERO)
 
 
-def _derivative(node: Any, go: Go) -> Tree:
+def _derivative(node: Any, go: Go) -> Expr:
     """An unevaluated derivative: of a symbol, its name; of a rounding, 0 (between jumps); of anything else, evaluated."""
     import sympy
 
@@ -201,13 +201,13 @@ def _derivative(node: Any, go: Go) -> Tree:
     name = node.expr.name
     for by, times in node.variable_count:
         if not by.is_Symbol or not times.is_Integer:
-            raise NoMeaning(f"a derivative is by symbols, so many times: {shown(node)}")
+            raise UnsupportedExpression(f"a derivative is by symbols, so many times: {shown(node)}")
         for _ in range(int(times)):
             name = DerivativeName.of(name, by.name)
     return Name(name)
 
 
-def _of_parts(node: Any, go: Go) -> Tree:
+def _of_parts(node: Any, go: Go) -> Expr:
     """Evaluates a derivative, with every symbol depending on those it is taken by."""
     import sympy
 
@@ -220,23 +220,23 @@ def _of_parts(node: Any, go: Go) -> Tree:
     return go(taken)
 
 
-def _at(node: Any, go: Go) -> Tree:
+def _at(node: Any, go: Go) -> Expr:
     """``Subs``: an expression with some symbols substituted."""
     return substitute(go(node.expr), {symbol.name: go(point) for symbol, point in zip(node.variables, node.point, strict=True)})
 
 
-def _choice(node: Any, go: Go) -> Tree:
+def _choice(node: Any, go: Go) -> Expr:
     """A ``Piecewise``: the label of the largest arm where all values are labels, else a choice by each condition in turn."""
     pairs = [(pair.expr, pair.cond) for pair in node.args]
     labelled = _labels(pairs, go)
     if labelled is not None:
         return labelled
     if pairs[-1][1] != True:  # noqa: E712
-        raise NoMeaning(f"a Piecewise without a value for every case has no meaning here: {shown(node)}")
+        raise UnsupportedExpression(f"a Piecewise without a value for every case has no meaning here: {shown(node)}")
     return reduce(lambda otherwise, pair: _if(pair[1], go(pair[0]), otherwise, go), reversed(pairs[:-1]), go(pairs[-1][0]))
 
 
-def _if(condition: Any, value: Tree, otherwise: Tree, go: Go) -> Tree:
+def _if(condition: Any, value: Expr, otherwise: Expr, go: Go) -> Expr:
     import sympy
 
     if isinstance(condition, sympy.And):
@@ -258,7 +258,7 @@ def _if(condition: Any, value: Tree, otherwise: Tree, go: Go) -> Tree:
     return build.call("of_largest", smaller, otherwise, larger, value)
 
 
-def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Tree | None:
+def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Expr | None:
     """The label of the largest arm, in the form that :func:`symroof.formula.to_sympy.to_sympy` writes; None for anything else."""
     import sympy
 
@@ -269,7 +269,7 @@ def _labels(pairs: list[tuple[Any, Any]], go: Go) -> Tree | None:
     if len(keys) < len(pairs) - 1 or any(part is None or part[0] != key for key, parts in zip(keys, against, strict=True) for part in parts):
         return None
     keys += [part[1] for part in against[-1] if part][:1]
-    return Largest(tuple((str(value), go(key)) for (value, _), key in zip(pairs, keys, strict=True)))
+    return ArgMax(tuple((str(value), go(key)) for (value, _), key in zip(pairs, keys, strict=True)))
 
 
 def _larger_first(relation: Any) -> tuple[Any, Any] | None:
@@ -280,7 +280,7 @@ def _larger_first(relation: Any) -> tuple[Any, Any] | None:
 
 
 @cache
-def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Tree]], ...]:
+def _rules() -> tuple[tuple[Any, Callable[[Any, Go], Expr]], ...]:
     """The conversion for each SymPy type; the first match applies."""
     import sympy
 

@@ -14,12 +14,12 @@ from typing import ClassVar
 
 from symroof.formula.build import is_negative, neg
 from symroof.formula.text import ATOM, POWER, PRODUCT, SIGN, SUM, bare, number_text, unit_text
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
 
 RELATIONS = {"<=": r"\le", ">=": r"\ge"}
 
 
-def latex(tree: Tree, show: Callable[[str], str], dots: bool = False) -> str:
+def latex(tree: Expr, show: Callable[[str], str], dots: bool = False) -> str:
     r"""The formula as LaTeX; ``show`` spells a name, ``dots`` puts a ``\cdot`` between all factors, as numbers need it."""
     return _Latex(show, dots)(tree)
 
@@ -49,10 +49,10 @@ class FormulaPrinter(ABC):
     def __init__(self, show: Callable[[str], str], dots: bool = False) -> None:
         self.show, self.dots = show, dots
 
-    def __call__(self, tree: Tree) -> str:
+    def __call__(self, tree: Expr) -> str:
         return self._print(tree)[0]
 
-    def _print(self, tree: Tree) -> tuple[str, int]:
+    def _print(self, tree: Expr) -> tuple[str, int]:
         """The printed text, and how tightly it binds."""
         match tree:
             case Num(value, dimension):
@@ -72,29 +72,29 @@ class FormulaPrinter(ABC):
                 return self.powers.format(self._base(base), self(exponent)), POWER
             case Call(function, args):
                 return self.call(function, [self(arg) for arg in args]), ATOM
-            case Total(body, index, first, last):
+            case Sum(body, index, first, last):
                 return self.total(self.show(index), self(first), self(last), self._inside(body, PRODUCT)), SUM
-            case At(name, changes):
+            case QuantityAt(name, changes):
                 return self.at(self.show(name), [(self.show(key), self(value)) for key, value in changes]), ATOM
-            case Largest(arms):
+            case ArgMax(arms):
                 return self.largest([(label, self(arm)) for label, arm in arms]), ATOM
             case Compare(operator, left, right):
                 return self(left) + self.infix(operator) + self(right), SUM
         raise TypeError(f"not a formula tree: {tree!r}")
 
-    def _inside(self, tree: Tree, binding: int) -> str:
+    def _inside(self, tree: Expr, binding: int) -> str:
         """A formula where something binds so tightly: in brackets if it binds less."""
         printed, own = self._print(tree)
         return self.brackets.format(printed) if own < binding else printed
 
-    def _base(self, base: Tree) -> str:
+    def _base(self, base: Expr) -> str:
         """The base of a power: in brackets also where it is a fraction, a number with a point, or has an exponent of its own."""
         printed, own = self._print(base)
         fraction = isinstance(base, Div) or (isinstance(base, Num) and not number_text(base.value).isdigit())
         raised = isinstance(base, Name) and self.has_exponent(printed)
         return self.brackets.format(printed) if own < ATOM or fraction or raised else printed
 
-    def _sum(self, terms: Sequence[Tree]) -> str:
+    def _sum(self, terms: Sequence[Expr]) -> str:
         """Terms, each with its sign between it and the one before."""
         printed = self._inside(terms[0], PRODUCT)
         for term in terms[1:]:
@@ -102,7 +102,7 @@ class FormulaPrinter(ABC):
             printed += self.infix("-" if minus else "+") + self._inside(neg(term) if minus else term, PRODUCT)
         return printed
 
-    def _product(self, factors: Sequence[Tree]) -> str:
+    def _product(self, factors: Sequence[Expr]) -> str:
         factors = [bare(factor) for factor in factors]
         printed = [self._inside(factor, PRODUCT if i == 0 else POWER) for i, factor in enumerate(factors)]
         joined = printed[0]

@@ -18,7 +18,7 @@ from typing import ClassVar
 from symroof.formula.latex import FormulaPrinter
 from symroof.formula.latex_tokens import GREEK
 from symroof.formula.text import number_text
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 
 SIGNS = {"-": "−", "<=": "≤", ">=": "≥"}
 SPELLED = re.compile(
@@ -30,7 +30,7 @@ SCRIPTS = {(True, False): "msub", (False, True): "msup", (True, True): "msubsup"
 ENDS_IN_DIGIT = re.compile(r"\d</mn>(?:</msub>)?\Z")
 
 
-def mathml(tree: Tree, show: Callable[[str], str], dots: bool = False) -> str:
+def mathml(tree: Expr, show: Callable[[str], str], dots: bool = False) -> str:
     """The formula as the inside of a ``<math>`` element; ``show`` prints a name, ``dots`` puts a dot between all factors, as numbers need it."""
     return _Mathml(show, dots)(tree)
 

@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from symroof.formula import build
-from symroof.formula.tree import PI, At, Compare, Div, Largest, Mul, Name, Num, Pow, Total, Tree, children, walk
+from symroof.formula.tree import PI, ArgMax, Compare, Div, Expr, Mul, Name, Num, Pow, QuantityAt, Sum, children, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -94,7 +94,7 @@ def tokens(source: str) -> list[Token]:
 
 
 @lru_cache(maxsize=4096)
-def parse(source: str) -> Tree:
+def parse(source: str) -> Expr:
     """Read a formula.
 
     Raises:
@@ -131,11 +131,11 @@ class Reader:
         actual = "the end of the formula" if self.token.kind == "end" else repr(self.token.text)
         return FormulaError(f"expected {expected} but found {actual}", self.token.column)
 
-    def whole(self) -> Tree:
+    def whole(self) -> Expr:
         """The whole input as one formula."""
         tree = self.relation()
         self.expect("end", "an operator")
-        if any(isinstance(node, (Largest, Compare)) for node in walk(tree) if node is not tree):
+        if any(isinstance(node, (ArgMax, Compare)) for node in walk(tree) if node is not tree):
             raise FormulaError("largest() and comparisons stand alone: they are not numbers to calculate with", 1)
         return tree
 
@@ -147,12 +147,12 @@ class Reader:
         yield
         self.depth -= 1
 
-    def relation(self) -> Tree:
+    def relation(self) -> Expr:
         left = self.sum()
         operator = self.take("<=", ">=", "<", ">", "=")
         return Compare(operator.text, left, self.sum()) if operator else left
 
-    def sum(self) -> Tree:
+    def sum(self) -> Expr:
         with self.deeper():
             tree = self.product()
             while operator := self.take("+", "-"):
@@ -160,26 +160,26 @@ class Reader:
                 tree = build.add(tree, right) if operator.text == "+" else build.sub(tree, right)
         return tree
 
-    def product(self) -> Tree:
+    def product(self) -> Expr:
         tree = self.signed()
         while operator := self.take("*", "/"):
             right = self.signed()
             tree = self.bounded(build.mul(tree, right), operator) if operator.text == "*" else self.quotient(tree, right, operator)
         return tree
 
-    def quotient(self, over: Tree, under: Tree, operator: Token) -> Tree:
+    def quotient(self, over: Expr, under: Expr, operator: Token) -> Expr:
         if isinstance(under, Num) and under.value == 0:
             raise FormulaError("division by zero", operator.column)
         return self.bounded(build.div(over, under), operator)
 
-    def signed(self) -> Tree:
+    def signed(self) -> Expr:
         sign = 1
         while operator := self.take("-", "+"):
             sign = -sign if operator.text == "-" else sign
         tree = self.power()
         return build.neg(tree) if sign < 0 else tree
 
-    def power(self) -> Tree:
+    def power(self) -> Expr:
         base = self.atom()
         operator = self.take("**", "^")
         if not operator:
@@ -188,7 +188,7 @@ class Reader:
             exponent = self.signed()  # right-associative: 2**3**2 is 2**(3**2)
         return self.raised(base, exponent, operator)
 
-    def raised(self, base: Tree, exponent: Tree, operator: Token) -> Tree:
+    def raised(self, base: Expr, exponent: Expr, operator: Token) -> Expr:
         """A power within the bounds of exponents."""
         if isinstance(exponent, Num) and not (exponent.value.denominator == 1 and abs(exponent.value) <= LARGEST_EXPONENT):
             raise FormulaError(f"exponents are whole numbers from -{LARGEST_EXPONENT} to {LARGEST_EXPONENT}", operator.column + 2)
@@ -198,7 +198,7 @@ class Reader:
             self.bounded_power(base, abs(exponent.value), operator)
         return self.bounded(build.power(base, exponent), operator)
 
-    def bounded(self, tree: Tree, operator: Token) -> Tree:
+    def bounded(self, tree: Expr, operator: Token) -> Expr:
         """A tree whose folded number can still be written and read back."""
         match tree:
             case Num(value) | Mul((Num(value), *_)) | Div(Num(value), _) | Div(Mul((Num(value), *_)), _):
@@ -206,7 +206,7 @@ class Reader:
                     raise FormulaError("the number this makes is too large", operator.column)
         return tree
 
-    def bounded_power(self, base: Tree, exponent: Fraction, operator: Token) -> None:
+    def bounded_power(self, base: Expr, exponent: Fraction, operator: Token) -> None:
         """Powers of powers stay within the bounds of a single power, checked before anything is computed."""
         if isinstance(base, Num):
             if exponent * max(map(math.log10, (abs(base.value.numerator), base.value.denominator))) > LARGEST_POWER_OF_TEN:
@@ -214,7 +214,7 @@ class Reader:
         elif exponent * _steepest(base) > LARGEST_EXPONENT:
             raise FormulaError(f"nested powers give an exponent above {LARGEST_EXPONENT}", operator.column)
 
-    def atom(self) -> Tree:
+    def atom(self) -> Expr:
         token = self.token
         if token.kind == "number":
             self.position += 1
@@ -259,14 +259,14 @@ class Reader:
     def _next(self) -> Token:
         return self.tokens[min(self.position + 1, len(self.tokens) - 1)]
 
-    def call(self, token: Token) -> Tree:
+    def call(self, token: Token) -> Expr:
         positional, named = self.arguments()
         if named and token.text == "largest" and not positional:
-            return Largest(tuple(named))
+            return ArgMax(tuple(named))
         if named:
             if positional or token.text in FUNCTIONS:
                 raise FormulaError(f"{token.text}() mixes plain and named arguments", token.column)
-            return At(token.text, tuple(named))
+            return QuantityAt(token.text, tuple(named))
         if token.text not in FUNCTIONS:
             raise FormulaError(f"unknown function {token.text[:40]!r}; there are {', '.join(FUNCTIONS)}", token.column)
         check_arguments(token.text, len(positional), token.column)
@@ -274,12 +274,12 @@ class Reader:
             body, index, first, last = positional
             if not isinstance(index, Name):
                 raise FormulaError("the second argument of sum() is the name of its index", token.column)
-            return Total(body, index.name, first, last)
+            return Sum(body, index.name, first, last)
         return build.call(token.text, *positional)
 
-    def arguments(self) -> tuple[list[Tree], list[tuple[str, Tree]]]:
-        positional: list[Tree] = []
-        named: list[tuple[str, Tree]] = []
+    def arguments(self) -> tuple[list[Expr], list[tuple[str, Expr]]]:
+        positional: list[Expr] = []
+        named: list[tuple[str, Expr]] = []
         while True:
             if self.token.kind == "name" and self._next().text == "=":
                 key = self.token.text
@@ -293,7 +293,7 @@ class Reader:
         return positional, named
 
 
-def _steepest(tree: Tree) -> Fraction:
+def _steepest(tree: Expr) -> Fraction:
     """The largest product of nested exponents."""
     inner = max((_steepest(child) for child in children(tree)), default=Fraction(1))
     return inner * max(abs(tree.exponent.value), Fraction(1)) if isinstance(tree, Pow) and isinstance(tree.exponent, Num) else inner

@@ -20,7 +20,7 @@ from functools import lru_cache
 from symroof.formula import build
 from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import LARGEST_POWER_OF_TEN, FormulaError, Reader, Token, check_arguments
-from symroof.formula.tree import PI, At, Largest, Name, Num, Total, Tree
+from symroof.formula.tree import PI, ArgMax, Expr, Name, Num, QuantityAt, Sum
 from symroof.units import UNITS, parse_unit
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,47}(?:\.[A-Za-z][A-Za-z0-9_]{0,31}){0,2}")
@@ -31,7 +31,7 @@ FRACTIONS = frozenset({"frac", "tfrac", "dfrac", "cfrac"})
 
 
 @lru_cache(maxsize=4096)
-def parse_latex(source: str, known: frozenset[str] = frozenset()) -> Tree:
+def parse_latex(source: str, known: frozenset[str] = frozenset()) -> Expr:
     r"""Read a formula in LaTeX; ``known`` names are read whole where they stand without ``\mathrm{}``, others letter by letter.
 
     >>> from symroof.formula.text import text
@@ -176,7 +176,7 @@ class _LatexReader(Reader):
 
     # ------------------------------------------------------------------------------------------------------ products
 
-    def product(self) -> Tree:
+    def product(self) -> Expr:
         tree, _ = self.signed_chain()
         while operator := self.take("*", "/"):
             right, factors = self.signed_chain()
@@ -188,7 +188,7 @@ class _LatexReader(Reader):
                 tree = self.quotient(tree, right, operator)
         return tree
 
-    def signed_chain(self) -> tuple[Tree, int]:
+    def signed_chain(self) -> tuple[Expr, int]:
         """A run of factors side by side, and how many they are."""
         negative = False
         while operator := self.take("-", "+"):
@@ -205,7 +205,7 @@ class _LatexReader(Reader):
     def begins_factor(self) -> bool:
         return self.token.kind in ("number", "letter", "text", "command") or self.at(*CLOSING)
 
-    def power(self) -> Tree:
+    def power(self) -> Expr:
         base = self.atom()
         operator = self.take("^", "**")
         if not operator:
@@ -216,7 +216,7 @@ class _LatexReader(Reader):
             raise FormulaError("two scripts on one symbol; put the base of the power in brackets", self.token.column)
         return self.raised(base, exponent, operator)
 
-    def argument(self) -> Tree:
+    def argument(self) -> Expr:
         """The argument of a command or a script: a group in braces, or the one sign that follows."""
         token = self.token
         if self.at("{"):
@@ -232,7 +232,7 @@ class _LatexReader(Reader):
 
     # --------------------------------------------------------------------------------------------------------- atoms
 
-    def atom(self) -> Tree:
+    def atom(self) -> Expr:
         token = self.token
         if token.kind == "number":
             return self.number(self.advance())
@@ -253,14 +253,14 @@ class _LatexReader(Reader):
                 return self.command(token)
         raise self.unexpected("a number, a name or '('")
 
-    def group(self) -> Tree:
+    def group(self) -> Expr:
         opening = self.advance()
         tree = self.sum()
         closing = CLOSING[opening.text]
         self.expect(closing, f"the {_shown(closing)} that closes {_shown(opening.text)} of column {opening.column}")
         return build.call(ROUNDED[opening.text], tree) if opening.text in ROUNDED else tree
 
-    def command(self, token: Token) -> Tree:
+    def command(self, token: Token) -> Expr:
         match token.text:
             case text if text in FRACTIONS:
                 over = self.argument()
@@ -279,7 +279,7 @@ class _LatexReader(Reader):
                 return self.total()
         return self.arms(token)
 
-    def logarithm(self, token: Token) -> Tree:
+    def logarithm(self, token: Token) -> Expr:
         """To base 2 where that is written, natural without a base, as SymPy and most papers print it."""
         if not self.take("_"):
             return build.call("log", self.power())
@@ -287,7 +287,7 @@ class _LatexReader(Reader):
             raise FormulaError(r"only \log_2 and \ln", token.column)
         return build.call("log2", self.power())
 
-    def arms(self, token: Token) -> Tree:
+    def arms(self, token: Token) -> Expr:
         """The arguments of a maximum or minimum, in any brackets."""
         if not self.at("(", "[", r"\{", "{"):
             raise FormulaError(rf"\{token.text} takes its arguments in brackets", self.token.column)
@@ -302,7 +302,7 @@ class _LatexReader(Reader):
                 self.expect(CLOSING[bracket.text], f"',' or {_shown(CLOSING[bracket.text])}")
         return build.call(token.text, *arms)
 
-    def named_call(self, token: Token) -> Tree:
+    def named_call(self, token: Token) -> Expr:
         r"""A function written upright: ``\text{ceil}(x)``, ``\operatorname{arg\,max}(\text{compute: } x, ..)``."""
         with self.deeper():
             if token.text == "argmax":
@@ -313,9 +313,9 @@ class _LatexReader(Reader):
                 raise FormulaError(f"{token.text} takes its argument in brackets", self.token.column)
             return build.call(token.text, self.group())
 
-    def largest(self) -> Tree:
+    def largest(self) -> Expr:
         self.expect("(", "'('")
-        arms: list[tuple[str, Tree]] = []
+        arms: list[tuple[str, Expr]] = []
         while not arms or self.take(","):
             label = self.token
             if label.kind != "text" or not label.text.endswith(":"):
@@ -323,9 +323,9 @@ class _LatexReader(Reader):
             self.position += 1
             arms.append((label.text.removesuffix(":").strip(), self.sum()))
         self.expect(")", "',' or ')'")
-        return Largest(tuple(arms))
+        return ArgMax(tuple(arms))
 
-    def total(self) -> Tree:
+    def total(self) -> Expr:
         r"""``\sum_{j=1}^{n}`` of the product that follows."""
         self.expect("_", "the index of the sum, such as _{j=1}")
         self.expect("{", "'{'")
@@ -335,15 +335,15 @@ class _LatexReader(Reader):
         self.expect("}", "'}'")
         self.expect("^", "the last value of the index, such as ^{n}")
         last = self.argument()
-        return Total(self.product(), index, first, last)
+        return Sum(self.product(), index, first, last)
 
-    def changed(self, name: str) -> Tree | None:
+    def changed(self, name: str) -> Expr | None:
         r"""A quantity at changed inputs: ``\left. X \right\vert_{C = S + 1}`` or ``X(C = S + 1)``."""
         start = self.position
         if self.take("|"):
             self.expect("_", "'_'")
             self.expect("{", "'{'")
-            return At(name, self.changes("}"))
+            return QuantityAt(name, self.changes("}"))
         if self.take("(") and self.token.kind in ("letter", "text"):
             try:
                 self.sign()
@@ -352,12 +352,12 @@ class _LatexReader(Reader):
                 named = False
             self.position = start + 1
             if named:
-                return At(name, self.changes(")"))
+                return QuantityAt(name, self.changes(")"))
         self.position = start
         return None
 
-    def changes(self, closing: str) -> tuple[tuple[str, Tree], ...]:
-        changes: list[tuple[str, Tree]] = []
+    def changes(self, closing: str) -> tuple[tuple[str, Expr], ...]:
+        changes: list[tuple[str, Expr]] = []
         while not changes or self.take(","):
             key = self.sign()
             self.expect("=", "'='")

@@ -3,8 +3,8 @@
 A step's time is the larger of two polynomials in the step number. Its sum over 100,000 steps needs no loop: cut the
 index range where the arms cross, sum each piece in closed form. Coefficients may be any exact number type.
 
->>> j = Piecewise.index(1, 10)
->>> (j.maximum(Piecewise.constant(4, 1, 10))).total()    # 4+4+4+4+5+6+7+8+9+10
+>>> j = PiecewisePolynomial.index(1, 10)
+>>> (j.maximum(PiecewisePolynomial.constant(4, 1, 10))).total()    # 4+4+4+4+5+6+7+8+9+10
 Fraction(61, 1)
 """
 
@@ -30,7 +30,7 @@ class NotPolynomial(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Piecewise:
+class PiecewisePolynomial:
     """Pieces ``(first, last, coefficients)`` that cover a range of whole numbers without gaps."""
 
     pieces: Pieces
@@ -38,11 +38,11 @@ class Piecewise:
     """Which index it is a polynomial in, where there may be several; 0 in any."""
 
     @classmethod
-    def index(cls, first: int, last: int, of: int = 0) -> Piecewise:
+    def index(cls, first: int, last: int, of: int = 0) -> PiecewisePolynomial:
         return cls(((first, last, (Fraction(0), Fraction(1))),), of)
 
     @classmethod
-    def constant(cls, value: Any, first: int, last: int, of: int = 0) -> Piecewise:
+    def constant(cls, value: Any, first: int, last: int, of: int = 0) -> PiecewisePolynomial:
         return cls(((first, last, (value,)),), of)
 
     @property
@@ -51,57 +51,57 @@ class Piecewise:
         return self.pieces[0][0], self.pieces[-1][1]
 
     def _aligned(self, other: Any) -> list[tuple[int, int, Coefficients, Coefficients]]:
-        if not isinstance(other, Piecewise):
+        if not isinstance(other, PiecewisePolynomial):
             return [(a, b, p, (other,)) for a, b, p in self.pieces]
         if self.of != other.of or self.range != other.range:
             raise NotPolynomial("two indices at once")
         return list(_both(self.pieces, other.pieces))
 
-    def __add__(self, other: Any) -> Piecewise:
+    def __add__(self, other: Any) -> PiecewisePolynomial:
         return self._of(tuple((a, b, added(p, q)) for a, b, p, q in self._aligned(other)))
 
-    def __mul__(self, other: Any) -> Piecewise:
+    def __mul__(self, other: Any) -> PiecewisePolynomial:
         return self._of(tuple((a, b, times(p, q)) for a, b, p, q in self._aligned(other)))
 
-    def _of(self, pieces: Pieces) -> Piecewise:
-        return Piecewise(pieces, self.of)
+    def _of(self, pieces: Pieces) -> PiecewisePolynomial:
+        return PiecewisePolynomial(pieces, self.of)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __neg__(self) -> Piecewise:
+    def __neg__(self) -> PiecewisePolynomial:
         return self * Fraction(-1)
 
-    def __sub__(self, other: Any) -> Piecewise:
+    def __sub__(self, other: Any) -> PiecewisePolynomial:
         return self.__add__(-other)
 
-    def __rsub__(self, other: Any) -> Piecewise:
+    def __rsub__(self, other: Any) -> PiecewisePolynomial:
         return (-self).__add__(other)
 
-    def __truediv__(self, other: Any) -> Piecewise:
-        if isinstance(other, Piecewise):
+    def __truediv__(self, other: Any) -> PiecewisePolynomial:
+        if isinstance(other, PiecewisePolynomial):
             if any(len(p) > 1 and any(c != 0 for c in p[1:]) for _, _, p in other.pieces):
                 raise NotPolynomial("division by the index of a sum")
             other = other._of(tuple((a, b, (1 / p[0],)) for a, b, p in other.pieces))
             return self.__mul__(other)
         return self._of(tuple((a, b, tuple(c / other for c in p)) for a, b, p in self.pieces))
 
-    def __rtruediv__(self, other: Any) -> Piecewise:
-        return Piecewise.constant(other, *self.range, self.of) / self
+    def __rtruediv__(self, other: Any) -> PiecewisePolynomial:
+        return PiecewisePolynomial.constant(other, *self.range, self.of) / self
 
-    def __pow__(self, exponent: int) -> Piecewise:
-        result = Piecewise.constant(Fraction(1), *self.range, self.of)
+    def __pow__(self, exponent: int) -> PiecewisePolynomial:
+        result = PiecewisePolynomial.constant(Fraction(1), *self.range, self.of)
         for _ in range(exponent):
             result = result * self
         return result
 
-    def maximum(self, other: Any) -> Piecewise:
+    def maximum(self, other: Any) -> PiecewisePolynomial:
         """The larger of the two, cut where they cross."""
         return self._choose(other, larger=True)
 
-    def minimum(self, other: Any) -> Piecewise:
+    def minimum(self, other: Any) -> PiecewisePolynomial:
         return self._choose(other, larger=False)
 
-    def _choose(self, other: Any, larger: bool) -> Piecewise:
+    def _choose(self, other: Any, larger: bool) -> PiecewisePolynomial:
         pieces = []
         for a, b, p, q in self._aligned(other):
             difference = added(p, tuple(-c for c in q))
@@ -110,10 +110,10 @@ class Piecewise:
                 pieces.append((start, end, p if first_wins else q))
         return self._of(tuple(pieces))
 
-    def rounded(self, up: bool) -> Piecewise:
+    def rounded(self, up: bool) -> PiecewisePolynomial:
         """The piecewise line rounded to integers: constant between steps.
 
-        >>> Piecewise(((0, 11, (Fraction(1), Fraction(1, 4))),)).rounded(up=False).pieces
+        >>> PiecewisePolynomial(((0, 11, (Fraction(1), Fraction(1, 4))),)).rounded(up=False).pieces
         ((0, 3, (Fraction(1, 1),)), (4, 7, (Fraction(2, 1),)), (8, 11, (Fraction(3, 1),)))
 
         Raises:

@@ -12,7 +12,7 @@ import math
 from fractions import Fraction
 
 from symroof.formula import build
-from symroof.formula.tree import ONE, ZERO, Name, Tree
+from symroof.formula.tree import ONE, ZERO, Expr, Name
 
 Monomial = tuple[tuple[str, int], ...]
 Polynomial = dict[Monomial, Fraction]
@@ -137,12 +137,12 @@ def ratio(p: Polynomial, q: Polynomial) -> tuple[Fraction, Monomial] | None:
     return (factor, by) if factor and scaled(q, factor, by) == p else None
 
 
-def tree_of(p: Polynomial, atoms: dict[str, Tree]) -> Tree:
+def tree_of(p: Polynomial, atoms: dict[str, Expr]) -> Expr:
     """The polynomial as a formula; ``atoms`` are the formulas of names that stand for one."""
     return build.add(*(product_of(m, atoms, c) for m, c in p.items())) if p else ZERO
 
 
-def product_of(monomial: Monomial, atoms: dict[str, Tree], coefficient: Fraction = ONE.value) -> Tree:
+def product_of(monomial: Monomial, atoms: dict[str, Expr], coefficient: Fraction = ONE.value) -> Expr:
     """A power product as a formula, negative exponents under a bar."""
     parts = [(build.power(atoms.get(name, Name(name)), build.number(abs(exponent))), exponent > 0) for name, exponent in monomial]
     above, below = [tree for tree, over in parts if over], [tree for tree, over in parts if not over]

@@ -13,8 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula.evaluate import NoValue, evaluate
-from symroof.formula.piecewise import NotPolynomial, Piecewise
-from symroof.formula.tree import Call, Num, Pow, Total, Tree, children, names, walk
+from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
+from symroof.formula.tree import Call, Expr, Num, Pow, Sum, children, names, walk
 
 SECONDS = 0.15
 FEWEST, MOST = 4, 48
@@ -47,7 +47,7 @@ class PointComparison:
     points: int
     one_zero: bool
     equal: bool
-    untried: tuple[Tree, ...]
+    untried: tuple[Expr, ...]
     rounded: bool
 
     @property
@@ -81,19 +81,19 @@ class RandomPoint:
         return draw.randint(100, 999) * Fraction(10) ** draw.randint(-self.decades - 2, self.decades - 2)
 
     def at(self, name: str, changes: Mapping[str, Any]) -> Fraction:
-        if any(isinstance(value, Piecewise) for value in changes.values()):
+        if any(isinstance(value, PiecewisePolynomial) for value in changes.values()):
             raise NotPolynomial("a quantity at changed inputs")
         moved = {key: value for key, value in changes.items() if value != self.value(key)}
         return self.drawn(f"{name} {sorted((key, hash(value)) for key, value in moved.items())}") if moved else self.value(name)
 
 
-def compare_at_points(claimed: Tree, derived: Tree, seed: int = 0, to_a_difference: bool = False) -> PointComparison | None:
+def compare_at_points(claimed: Expr, derived: Expr, seed: int = 0, to_a_difference: bool = False) -> PointComparison | None:
     """The two formulas at random points; None if too few points give both a value within the time limit.
 
     ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
     """
-    sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Total)]
-    if any(isinstance(inner, Total) for node in sums for child in children(node) for inner in walk(child)):
+    sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Sum)]
+    if any(isinstance(inner, Sum) for node in sums for child in children(node) for inner in walk(child)):
         return None  # a sum of sums may take arbitrarily long
     watched = dict.fromkeys(node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Call) and node.function in ("max", "min"))
     bound = {node.index for node in sums}
@@ -126,9 +126,9 @@ def compare_at_points(claimed: Tree, derived: Tree, seed: int = 0, to_a_differen
     )
 
 
-def differ(claimed: Tree, derived: Tree, seed: int = 0) -> bool | None:
+def differ(claimed: Expr, derived: Expr, seed: int = 0) -> bool | None:
     """Whether they differ at the first point where both have a value; None if the first few points give none."""
-    whole = any(isinstance(node, Total) for tree in (claimed, derived) for node in walk(tree))
+    whole = any(isinstance(node, Sum) for tree in (claimed, derived) for node in walk(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:
             ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))
@@ -147,7 +147,7 @@ RATIONAL = frozenset({"max", "min", "ceil", "floor", "of_largest"})
 """Functions whose values are rational where their arguments are."""
 
 
-def _is_rounded(node: Tree) -> bool:
+def _is_rounded(node: Expr) -> bool:
     """Whether a value may be irrational."""
     return (isinstance(node, Call) and node.function not in RATIONAL) or (isinstance(node, Pow) and not isinstance(node.exponent, Num))
 

@@ -6,11 +6,11 @@ from operator import is_
 from typing import Any
 
 from symroof.formula import build
-from symroof.formula.tree import CHILDREN, Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, names, sums
+from symroof.formula.tree import CHILDREN, Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, names, sums
 
 
 @lru_cache(maxsize=2048)
-def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
+def replaced(tree: Expr, old: Expr, new: Expr) -> Expr:
     """The formula with one of its parts replaced everywhere; cached, because an equation is solved at every corner of its ranges.
 
     >>> from symroof.formula.parse import parse
@@ -22,7 +22,7 @@ def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
     free = frozenset(names(old)) - _indices(tree)
     made = {old: new}
 
-    def go(node: Tree) -> Tree:
+    def go(node: Expr) -> Expr:
         changed = made.get(node)
         if changed is None:
             changed = made[node] = rebuild(node, go) if free.issubset(names(node)) else node
@@ -31,12 +31,12 @@ def replaced(tree: Tree, old: Tree, new: Tree) -> Tree:
     return go(tree)
 
 
-def _indices(tree: Tree) -> frozenset[str]:
+def _indices(tree: Expr) -> frozenset[str]:
     """The indices of the sums in a formula, which are not free names."""
     return frozenset(node.index for node in sums(tree))
 
 
-def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+def rebuild(tree: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """The same node over changed children, through the simplifying constructors; the node itself if no child changes."""
     before = CHILDREN[type(tree)](tree)
     if not before:
@@ -45,12 +45,12 @@ def rebuild(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     return tree if all(map(is_, after, before)) else REBUILT[type(tree)](tree, after)
 
 
-def straight(tree: Tree) -> Tree | None:
+def unrounded_argument(tree: Expr) -> Expr | None:
     """The argument of a rounding or of a maximum with a number: ``x`` in ``ceil(x)`` and ``max(x, 0)``; None for anything else.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(straight(parse("max(heads/tp, 1)"))), text(straight(parse("ceil(x/16)"))), straight(parse("max(a, b)"))
+    >>> text(unrounded_argument(parse("max(heads/tp, 1)"))), text(unrounded_argument(parse("ceil(x/16)"))), unrounded_argument(parse("max(a, b)"))
     ('heads/tp', 'x/16', None)
     """
     if not isinstance(tree, Call):
@@ -61,29 +61,29 @@ def straight(tree: Tree) -> Tree | None:
     return others[0] if tree.function == "max" and len(tree.args) == 2 and len(others) == 1 else None
 
 
-def without(tree: Tree, bent: Collection[Tree] | None = None) -> Tree:
+def without_rounding(tree: Expr, bent: Collection[Expr] | None = None) -> Expr:
     """The formula with some of its roundings and maxima with a number replaced by their argument, by default all.
 
     >>> from symroof.formula.parse import parse
     >>> from symroof.formula.text import text
-    >>> text(without(parse("a/max(1 - max(floor(u), 0), 0)"))), text(without(parse("max(floor(u), 0)"), [parse("max(floor(u), 0)")]))
+    >>> text(without_rounding(parse("a/max(1 - max(floor(u), 0), 0)"))), text(without_rounding(parse("max(floor(u), 0)"), [parse("max(floor(u), 0)")]))
     ('a/(1 - u)', 'floor(u)')
     """
-    inner = straight(tree) if bent is None or tree in bent else None
-    return rebuild(tree, partial(without, bent=bent)) if inner is None else without(inner, bent)
+    inner = unrounded_argument(tree) if bent is None or tree in bent else None
+    return rebuild(tree, partial(without_rounding, bent=bent)) if inner is None else without_rounding(inner, bent)
 
 
-REBUILT: dict[type, Callable[[Any, tuple[Tree, ...]], Tree]] = {
+REBUILT: dict[type, Callable[[Any, tuple[Expr, ...]], Expr]] = {
     Mul: lambda tree, parts: build.mul(*parts),
     Add: lambda tree, parts: build.add(*parts),
     Div: lambda tree, parts: build.div(*parts),
     Neg: lambda tree, parts: build.neg(*parts),
     Pow: lambda tree, parts: build.power(*parts),
     Call: lambda tree, parts: build.call(tree.function, *parts),
-    Total: lambda tree, parts: total(parts[0], tree.index, parts[1], parts[2]),
-    At: lambda tree, parts: At(tree.name, tuple((key, value) for (key, _), value in zip(tree.changes, parts, strict=True))),
+    Sum: lambda tree, parts: total(parts[0], tree.index, parts[1], parts[2]),
+    QuantityAt: lambda tree, parts: QuantityAt(tree.name, tuple((key, value) for (key, _), value in zip(tree.changes, parts, strict=True))),
     Compare: lambda tree, parts: Compare(tree.operator, *parts),
-    Largest: lambda tree, parts: Largest(tuple((label, value) for (label, _), value in zip(tree.arms, parts, strict=True))),
+    ArgMax: lambda tree, parts: ArgMax(tuple((label, value) for (label, _), value in zip(tree.arms, parts, strict=True))),
 }
 """A node of the same kind over other children."""
 
@@ -92,7 +92,7 @@ DEEPEST = 64
 """The depth beyond which names are no longer inlined; this ends circular definitions."""
 
 
-def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) -> Tree:
+def inline(tree: Expr, formula: Callable[[str, frozenset[str]], Expr | None]) -> Expr:
     """Inlines the formulas of names, recursively; at changed inputs a formula is inlined with the changes.
 
     ``formula`` gives the formula of a name when some names are changed; None, or the name itself, keeps the name.
@@ -104,13 +104,13 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     '2*batch*(prompt + output)'
     """
 
-    inlined: dict[frozenset[tuple[str, Tree]], dict[str, Tree]] = {}  # most names occur in several places, most places have few changes
+    inlined: dict[frozenset[tuple[str, Expr]], dict[str, Expr]] = {}  # most names occur in several places, most places have few changes
 
-    def at(changes: dict[str, Tree]) -> Callable[[Tree, int], Tree]:
+    def at(changes: dict[str, Expr]) -> Callable[[Expr, int], Expr]:
         """The function that inlines formulas under some changes."""
         made, changed = inlined.setdefault(frozenset(changes.items()), {}), frozenset(changes)
 
-        def put(name: str, depth: int) -> Tree:
+        def put(name: str, depth: int) -> Expr:
             if name in changes:
                 return changes[name]
             if name not in made:
@@ -119,11 +119,11 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
                 made[name] = Name(name) if inner is None or inner == Name(name) or depth > DEEPEST else go(inner, depth + 1)
             return made[name]
 
-        def go(node: Tree, depth: int) -> Tree:
+        def go(node: Expr, depth: int) -> Expr:
             if type(node) is Name:
                 value = put(node.name, depth)
                 return node if value == node else value
-            if type(node) is At:
+            if type(node) is QuantityAt:
                 changed_here = changes | {key: go(value, depth) for key, value in node.changes}
                 return changed_here[node.name] if node.name in changed_here else at(changed_here)(Name(node.name), depth)
             return rebuild(node, lambda child: go(child, depth))
@@ -133,7 +133,7 @@ def inline(tree: Tree, formula: Callable[[str, frozenset[str]], Tree | None]) ->
     return at({})(tree, 0)
 
 
-def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
+def substitute(tree: Expr, values: dict[str, Expr]) -> Expr:
     """Substitute formulas for names, all at once; the index of a sum is not substituted inside it.
 
     >>> from symroof.formula.parse import parse
@@ -142,17 +142,17 @@ def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
     'batch*context'
     """
     named = values.keys()
-    made: dict[Tree, Tree] = {}  # of equal parts, one is changed
+    made: dict[Expr, Expr] = {}  # of equal parts, one is changed
 
-    def go(node: Tree) -> Tree:
+    def go(node: Expr) -> Expr:
         if type(node) is Name:
             return values.get(node.name, node)
         if named.isdisjoint(names(node)):
             return node
         changed = made.get(node)
         if changed is None:
-            inner: Callable[[Tree], Tree] = go
-            if type(node) is Total and node.index in values:
+            inner: Callable[[Expr], Expr] = go
+            if type(node) is Sum and node.index in values:
                 inner = partial(substitute, values={name: value for name, value in values.items() if name != node.index})
             changed = made[node] = rebuild(node, inner)
         return changed
@@ -160,7 +160,7 @@ def substitute(tree: Tree, values: dict[str, Tree]) -> Tree:
     return go(tree)
 
 
-def rename(tree: Tree, table: dict[str, str]) -> Tree:
+def rename(tree: Expr, table: dict[str, str]) -> Expr:
     """The same formula with names renamed, changed inputs included; names that are not in the table stay.
 
     >>> from symroof.formula.parse import parse
@@ -171,16 +171,16 @@ def rename(tree: Tree, table: dict[str, str]) -> Tree:
     match tree:
         case Name(name):
             return Name(table[name]) if name in table else tree
-        case At(name, pairs):
-            return At(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
-        case Total(body, index, first, last):
+        case QuantityAt(name, pairs):
+            return QuantityAt(table.get(name, name), tuple((table.get(key, key), rename(value, table)) for key, value in pairs))
+        case Sum(body, index, first, last):
             inner = {name: other for name, other in table.items() if name != index}
             return total(rename(body, inner), index, rename(first, table), rename(last, table))
     return rebuild(tree, lambda child: rename(child, table))
 
 
-def total(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
+def total(body: Expr, index: str, first: Expr, last: Expr) -> Expr:
     """A sum over an index; for a single index value, the body at that value."""
     if first == last:
         return substitute(body, {index: first})
-    return Total(body, index, first, last)
+    return Sum(body, index, first, last)

@@ -11,7 +11,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from symroof.formula.build import is_negative, neg
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree
+from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
 from symroof.units import Dimension, parse_unit, strict
 
 WORK = parse_unit("FLOP").dimension
@@ -52,12 +52,12 @@ def unit_text(dimension: Dimension) -> str:
     return "/".join([*over, *under]) if sayable else ""
 
 
-def bare(factor: Tree) -> Tree:
+def bare(factor: Expr) -> Expr:
     """The factor; a number of FLOPs loses its unit, because work is written ``2*n_layers*d_model``."""
     return Num(factor.value) if isinstance(factor, Num) and factor.dimension == WORK else factor
 
 
-def text(tree: Tree, show: Callable[[str], str] = str) -> str:
+def text(tree: Expr, show: Callable[[str], str] = str) -> str:
     """The formula as text; ``show`` says how a name is written (by default as itself)."""
     return _Printer(show).print(tree)[0]
 
@@ -66,7 +66,7 @@ class _Printer:
     def __init__(self, show: Callable[[str], str]) -> None:
         self.show = show
 
-    def print(self, tree: Tree) -> tuple[str, int]:
+    def print(self, tree: Expr) -> tuple[str, int]:
         match tree:
             case Num(value, dimension):
                 written, unit = number_text(value), unit_text(dimension)
@@ -87,21 +87,21 @@ class _Printer:
                 return constant, ATOM
             case Call(function, args):
                 return f"{function}({', '.join(self.print(arg)[0] for arg in args)})", ATOM
-            case Total(body, index, first, last):
+            case Sum(body, index, first, last):
                 return f"sum({self.print(body)[0]}, {index}, {self.print(first)[0]}, {self.print(last)[0]})", ATOM
-            case At(name, pairs):
+            case QuantityAt(name, pairs):
                 return f"{self.show(name)}({', '.join(f'{k} = {self.print(v)[0]}' for k, v in pairs)})", ATOM
-            case Largest(arms):
+            case ArgMax(arms):
                 return f"largest({', '.join(f'{k} = {self.print(v)[0]}' for k, v in arms)})", ATOM
             case Compare(operator, left, right):
                 return f"{self.print(left)[0]} {operator} {self.print(right)[0]}", SUM
         raise TypeError(f"not a formula tree: {tree!r}")
 
-    def inside(self, tree: Tree, binding: int) -> str:
+    def inside(self, tree: Expr, binding: int) -> str:
         written, own = self.print(tree)
         return f"({written})" if own < binding else written
 
-    def sum(self, terms: tuple[Tree, ...]) -> str:
+    def sum(self, terms: tuple[Expr, ...]) -> str:
         """The terms, each with its sign between it and the one before."""
         written = self.inside(terms[0], PRODUCT)
         for term in terms[1:]:
@@ -110,10 +110,10 @@ class _Printer:
         return written
 
 
-def in_short(written: str, most: int) -> str:
+def shortened_formula(written: str, most: int) -> str:
     """A long formula cut at the end of a term, or else of a factor, never inside a word.
 
-    >>> in_short("ttft/itl", 48), in_short("2*kv_cache_bytes/mem_bandwidth + decode_overhead*n_layers", 48)
+    >>> shortened_formula("ttft/itl", 48), shortened_formula("2*kv_cache_bytes/mem_bandwidth + decode_overhead*n_layers", 48)
     ('ttft/itl', '2*kv_cache_bytes/mem_bandwidth …')
     """
     if len(written) <= most:

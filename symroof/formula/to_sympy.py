@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from symroof.formula.sympy_functions import of_sympy
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total, Tree, children, mapper
+from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Expr, Mul, Name, Neg, Num, Pow, QuantityAt, Sum, children, mapper
 
 
 @cache
@@ -23,7 +23,7 @@ def symbol(name: str) -> Any:
     return sympy.Symbol(name, positive=True)
 
 
-def to_sympy(tree: Tree, of: Callable[[str], Any] = symbol) -> Any:
+def to_sympy(tree: Expr, of: Callable[[str], Any] = symbol) -> Any:
     """The expression; ``of`` gives the symbol of a name, by default a positive one.
 
     A sum stays a ``Sum``, a choice becomes a ``Piecewise``, a label a ``Piecewise`` over plain symbols of the labels, a
@@ -32,9 +32,9 @@ def to_sympy(tree: Tree, of: Callable[[str], Any] = symbol) -> Any:
     return writer(of)(tree)
 
 
-def writer(of: Callable[[str], Any]) -> Callable[[Tree], Any]:
+def writer(of: Callable[[str], Any]) -> Callable[[Expr], Any]:
     """A function that converts like :func:`to_sympy` and converts shared parts once."""
-    return mapper({**_rules(), Name: lambda node, go: of(node.name), Total: lambda node, go: _sum(node, go, of)})
+    return mapper({**_rules(), Name: lambda node, go: of(node.name), Sum: lambda node, go: _sum(node, go, of)})
 
 
 def label(name: str) -> Any:
@@ -44,7 +44,7 @@ def label(name: str) -> Any:
     return sympy.Symbol(name)
 
 
-def _sum(node: Total, go: Callable[[Tree], Any], of: Callable[[str], Any]) -> Any:
+def _sum(node: Sum, go: Callable[[Expr], Any], of: Callable[[str], Any]) -> Any:
     import sympy
 
     return sympy.Sum(go(node.body), (of(node.index), go(node.first), go(node.last)))
@@ -95,7 +95,7 @@ def _rules() -> dict[type, Any]:
         Div: lambda node, go: go(node.over) / go(node.under),
         Pow: lambda node, go: go(node.base) ** go(node.exponent),
         Call: lambda node, go: (functions.get(node.function) or of_sympy(node.function))(*map(go, node.args)) if node.args else of_sympy(node.function),
-        At: lambda node, go: sympy.Function(node.name)(*map(go, children(node))),
+        QuantityAt: lambda node, go: sympy.Function(node.name)(*map(go, children(node))),
         Compare: lambda node, go: relations[node.operator](go(node.left), go(node.right)),
-        Largest: lambda node, go: _of_largest(tuple(go(arm) for _, arm in node.arms), tuple(label(name) for name, _ in node.arms)),
+        ArgMax: lambda node, go: _of_largest(tuple(go(arm) for _, arm in node.arms), tuple(label(name) for name, _ in node.arms)),
     }

@@ -86,29 +86,29 @@ class DerivativeName(str):
 
 @_node
 class Neg(_Hashed):
-    arg: Tree
+    arg: Expr
 
 
 @_node
 class Add(_Hashed):
-    terms: tuple[Tree, ...]
+    terms: tuple[Expr, ...]
 
 
 @_node
 class Mul(_Hashed):
-    factors: tuple[Tree, ...]
+    factors: tuple[Expr, ...]
 
 
 @_node
 class Div(_Hashed):
-    over: Tree
-    under: Tree
+    over: Expr
+    under: Expr
 
 
 @_node
 class Pow(_Hashed):
-    base: Tree
-    exponent: Tree
+    base: Expr
+    exponent: Expr
 
 
 @_node
@@ -116,25 +116,25 @@ class Call(_Hashed):
     """``max``, ``min``, ``ceil``, ``floor``, ``sqrt``, ``log2``, ``log`` or ``exp`` of its arguments, or another function of SymPy; a constant (``pi``) has none."""
 
     function: str
-    args: tuple[Tree, ...]
+    args: tuple[Expr, ...]
 
 
 @_node
-class Total(_Hashed):
+class Sum(_Hashed):
     """``sum(body, index, first, last)``: the sum over every whole ``index`` from first to last."""
 
-    body: Tree
+    body: Expr
     index: str
-    first: Tree
-    last: Tree
+    first: Expr
+    last: Expr
 
 
 @_node
-class At(_Hashed):
+class QuantityAt(_Hashed):
     """A quantity at a changed input: ``itl(context = prompt + step)``."""
 
     name: str
-    changes: tuple[tuple[str, Tree], ...]
+    changes: tuple[tuple[str, Expr], ...]
 
 
 @_node
@@ -142,24 +142,24 @@ class Compare(_Hashed):
     """A relation, true or false: ``memory_bytes <= tp*mem_capacity``."""
 
     operator: str
-    left: Tree
-    right: Tree
+    left: Expr
+    right: Expr
 
 
 @_node
-class Largest(_Hashed):
+class ArgMax(_Hashed):
     """The label of the largest arm; a tie goes to the arm named first."""
 
-    arms: tuple[tuple[str, Tree], ...]
+    arms: tuple[tuple[str, Expr], ...]
 
 
-Tree: TypeAlias = Num | Name | Neg | Add | Mul | Div | Pow | Call | Total | At | Compare | Largest
+Expr: TypeAlias = Num | Name | Neg | Add | Mul | Div | Pow | Call | Sum | QuantityAt | Compare | ArgMax
 
 ZERO, ONE = Num(Fraction(0)), Num(Fraction(1))
 PI = Call("pi", ())
 
 
-CHILDREN: dict[type, Callable[[Any], tuple[Tree, ...]]] = {
+CHILDREN: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
     Num: lambda tree: (),
     Name: lambda tree: (),
     Neg: lambda tree: (tree.arg,),
@@ -169,18 +169,18 @@ CHILDREN: dict[type, Callable[[Any], tuple[Tree, ...]]] = {
     Div: lambda tree: (tree.over, tree.under),
     Pow: lambda tree: (tree.base, tree.exponent),
     Compare: lambda tree: (tree.left, tree.right),
-    Total: lambda tree: (tree.body, tree.first, tree.last),
-    At: lambda tree: tuple(value for _, value in tree.changes),
-    Largest: lambda tree: tuple(arm for _, arm in tree.arms),
+    Sum: lambda tree: (tree.body, tree.first, tree.last),
+    QuantityAt: lambda tree: tuple(value for _, value in tree.changes),
+    ArgMax: lambda tree: tuple(arm for _, arm in tree.arms),
 }
 
 
-def children(tree: Tree) -> tuple[Tree, ...]:
+def children(tree: Expr) -> tuple[Expr, ...]:
     """The sub-trees, in written order."""
     return CHILDREN[type(tree)](tree)
 
 
-def walk(tree: Tree) -> Iterator[Tree]:
+def walk(tree: Expr) -> Iterator[Expr]:
     """Every node, parents first, in written order."""
     stack = [tree]
     while stack:
@@ -190,7 +190,7 @@ def walk(tree: Tree) -> Iterator[Tree]:
             stack.extend(below[::-1])
 
 
-def mapper(rules: Mapping[type, Callable[[Any, Callable[[Tree], T]], T]]) -> Callable[[Tree], T]:
+def mapper(rules: Mapping[type, Callable[[Any, Callable[[Expr], T]], T]]) -> Callable[[Expr], T]:
     """A function of formulas from a rule for each kind of node: ``rule(node, go)``, where ``go(part)`` is the result of a part.
 
     A rule asks only for the parts it needs; of equal parts the result is computed once.
@@ -203,9 +203,9 @@ def mapper(rules: Mapping[type, Callable[[Any, Callable[[Tree], T]], T]]) -> Cal
     Raises:
         TypeError: a kind of node without a rule.
     """
-    results: dict[Tree, T] = {}
+    results: dict[Expr, T] = {}
 
-    def go(node: Tree) -> T:
+    def go(node: Expr) -> T:
         try:
             return results[node]
         except KeyError:
@@ -220,7 +220,7 @@ def mapper(rules: Mapping[type, Callable[[Any, Callable[[Tree], T]], T]]) -> Cal
 
 
 @lru_cache(maxsize=2048)
-def parts(tree: Tree) -> KeysView[Tree]:
+def parts(tree: Expr) -> KeysView[Expr]:
     """Every different node, each once where it first occurs in :func:`walk`; whether a formula contains another is one look-up.
 
     >>> from symroof.formula.parse import parse
@@ -228,7 +228,7 @@ def parts(tree: Tree) -> KeysView[Tree]:
     >>> len(list(walk(tree))), len(parts(tree))
     (11, 8)
     """
-    seen: dict[Tree, None] = {}
+    seen: dict[Expr, None] = {}
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -240,7 +240,7 @@ def parts(tree: Tree) -> KeysView[Tree]:
 
 
 @lru_cache(maxsize=16384)
-def names(tree: Tree) -> tuple[str, ...]:
+def names(tree: Expr) -> tuple[str, ...]:
     """The free names, each once, in the order they are written; the index of a sum is not free.
 
     >>> from symroof.formula.parse import parse
@@ -250,30 +250,30 @@ def names(tree: Tree) -> tuple[str, ...]:
     match tree:
         case Name(name):
             return (name,)
-        case Total(body, index, first, last):
+        case Sum(body, index, first, last):
             return tuple(dict.fromkeys((*(name for name in names(body) if name != index), *names(first), *names(last))))
-    own = (tree.name,) if isinstance(tree, At) else ()
+    own = (tree.name,) if isinstance(tree, QuantityAt) else ()
     return tuple(dict.fromkeys((*own, *(name for child in children(tree) for name in names(child)))))
 
 
 @lru_cache(maxsize=16384)
-def sums(tree: Tree) -> tuple[Total, ...]:
+def sums(tree: Expr) -> tuple[Sum, ...]:
     """The sums in a formula, each once, in written order."""
-    own = (tree,) if isinstance(tree, Total) else ()
+    own = (tree,) if isinstance(tree, Sum) else ()
     return tuple(dict.fromkeys((*own, *(inner for part in children(tree) for inner in sums(part)))))
 
 
 @lru_cache(maxsize=4096)
-def changed_inputs(tree: Tree) -> tuple[str, ...]:
+def changed_inputs(tree: Expr) -> tuple[str, ...]:
     """The inputs that quantities in a formula are taken at other values of, as they are written.
 
     >>> from symroof.formula.parse import parse
     >>> changed_inputs(parse("ttft + sum(itl(context = prompt + j), j, 1, output)"))
     ('context',)
     """
-    return tuple(key for node in walk(tree) if isinstance(node, At) for key, _ in node.changes)
+    return tuple(key for node in walk(tree) if isinstance(node, QuantityAt) for key, _ in node.changes)
 
 
-def mentions(tree: Tree, name: str) -> bool:
+def mentions(tree: Expr, name: str) -> bool:
     """Whether a name occurs free in a tree."""
     return name in names(tree)

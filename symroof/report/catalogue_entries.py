@@ -24,8 +24,8 @@ from symroof.specs.measured import MeasuredSpec, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import holds_config, model_path, read_model
 from symroof.specs.preset import PresetSpec
-from symroof.specs.strict_yaml import Document
 from symroof.specs.user_theory import TheorySpec
+from symroof.strict_yaml import Document
 from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.theory.operator_table import parameters, placed_rows, total
 from symroof.theory.quantities import QUANTITIES

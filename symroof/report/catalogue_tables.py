@@ -43,9 +43,9 @@ class CatalogueTable(Sequence[dict[str, Any]]):
             return CatalogueTable(self.rows[key])
         if isinstance(key, int):
             return self.rows[key]
-        from symroof.theory.sympy_input import name_in
+        from symroof.theory.sympy_input import symbol_name
 
-        name = name_in(key)
+        name = symbol_name(key)
         row = next((row for row in self.rows if row["name"] == name), None)
         if row is None:
             raise KeyError(f"{name}: {nearest(str(name), [row['name'] for row in self.rows])}")

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from symroof.formula.latex import latex
 from symroof.formula.mathml import mathml, spelling, words
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 
 
 class Code(str):
@@ -42,7 +42,7 @@ NOTHING = Math("", "<mi></mi>")
 """The empty left side of a continued equation; browsers need an element there to space the sign."""
 
 
-def formula(tree: Tree, spell: Callable[[str], str]) -> Math:
+def formula(tree: Expr, spell: Callable[[str], str]) -> Math:
     """A formula tree as LaTeX and MathML."""
     return Math(latex(tree, spell), mathml(tree, lambda name: spelling(spell(name))))
 

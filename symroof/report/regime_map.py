@@ -98,7 +98,7 @@ def at_a_context(subject: BoundCase, context: Fraction) -> BoundCase:
         for name, value in subject.given.items():
             if name in LENGTHS:
                 del inputs[name]
-            elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(case.leads_to(name)):
+            elif not isinstance(value.setting, (Num, ValueRange)) and not LENGTHS.isdisjoint(case.reachable_names(name)):
                 with suppress(NoValue):  # unknown here, unknown there
                     inputs[name] = replace(value, setting=Num(Fraction(subject.case.value(name)), case.theory.symbol(name).dimension))
         subject.memo.at_context[context] = subject.with_changes(given=inputs)

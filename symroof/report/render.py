@@ -41,7 +41,7 @@ def render_own(view: dict[str, Any], format_name: str, path: str) -> str:
         InputError: the template cannot be read, is wrong, or takes too long or too much memory.
     """
     from symroof.report.sandbox import render_in_child
-    from symroof.specs.strict_yaml import read_text
+    from symroof.strict_yaml import read_text
 
     text = tidy(render_in_child(read_text(path), path, {**view, "format_name": FORMATS[format_name].name}), format_name)
     return visible(text, line_breaks=True)

@@ -80,7 +80,7 @@ def _expected(run: Run) -> str:
 def _buy(c: Configuration, expected: bool) -> dict[str, str]:
     """The column of a configuration by row heading; ``expected``: include the replicas at the expected values."""
     run, case = c.run, c.run.bound_case.case
-    chunk = f"{int(case.value('chunk')):,}" if run.bound_case.assumptions["scheduling"] == "chunked" and case.chosen("chunk") else "whole prompts"
+    chunk = f"{int(case.value('chunk')):,}" if run.bound_case.assumptions["scheduling"] == "chunked" and case.is_set("chunk") else "whole prompts"
     return {
         "verdict": verdict(c),
         "replicas": f"{run.copies:,}",

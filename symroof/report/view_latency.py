@@ -142,7 +142,7 @@ GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 def serving(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """One table for each group that the study's inputs concern."""
-    asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.chosen(name) for name in inputs)]
+    asked = [(group, heading) for group, (heading, inputs) in GROUPS.items() if any(subject.case.is_set(name) for name in inputs)]
     groups = [(heading, quantity_rows(group, subject)) for group, heading in asked]
     return [{"heading": heading, "rows": rows} for heading, rows in (("Defined by this study", defined_rows(subject)), *groups) if rows]
 
@@ -153,7 +153,7 @@ def defined_rows(subject: BoundCase) -> list[list[Any]]:
     for quantity in case.theory.own.quantities:
         result = subject.get(quantity.name)
         value = result.text() if result else f"{UNKNOWN}: {subject.why_unknown(quantity.name)}"
-        rows.append([Code(quantity.name), formula(case.stands_for(quantity.name), case.theory.latex), value, quantity.meaning])
+        rows.append([Code(quantity.name), formula(case.formula_or_name(quantity.name), case.theory.latex), value, quantity.meaning])
     return rows
 
 
@@ -161,7 +161,7 @@ def quantity_rows(group: str, subject: BoundCase) -> list[list[Any]]:
     """Name, formula, value and meaning of every known quantity of a group."""
     case = subject.case
     return [
-        [Code(quantity.name), in_table(formula(case.stands_for(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
+        [Code(quantity.name), in_table(formula(case.formula_or_name(quantity.name), case.theory.latex)), result.plain(), quantity.meaning]
         for quantity in QUANTITY_GROUPS[group]
         if (result := subject.get(quantity.name))
     ]

@@ -10,7 +10,7 @@ from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Largest
+from symroof.formula.tree import ArgMax
 from symroof.report.field_names import operator_name
 from symroof.report.view_case import cell
 from symroof.theory.operators import Operator
@@ -58,7 +58,7 @@ def entry(step: str, operator: Operator, subject: BoundCase) -> dict[str, Any]:
 
 
 def _bounds(operator: Operator, subject: BoundCase) -> list[str]:
-    arms = Largest((("compute", operator.compute_time), ("memory", operator.memory_time)))
+    arms = ArgMax((("compute", operator.compute_time), ("memory", operator.memory_time)))
     if subject.box:
         with contextlib.suppress(NoValue):
             return list(subject.ranges.labels(named(arms)))

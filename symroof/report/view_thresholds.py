@@ -32,13 +32,13 @@ def thresholds(study: Study, subject: BoundCase) -> list[dict[str, Any]]:
     """The solved thresholds of the study by group, without those that lack an input or, if the study requests all, do not
     concern the case."""
     asked = [each.name for each in study.spec.thresholds] if study.spec else []
-    every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.chosen, t.when))] if "all" in asked or not asked else []
+    every = [name for name, t in THRESHOLDS.items() if all(map(subject.case.is_set, t.when))] if "all" in asked or not asked else []
     entries_of = []
     for name in dict.fromkeys((*every, *(name for name in asked if name != "all"))):
         declared = study.declared.threshold(name)
         if declared is None:
             raise InputError(_unknown(study, name))
-        if all(subject.case.chosen(need) for need in declared.needs):
+        if all(subject.case.is_set(need) for need in declared.needs):
             entry = threshold(name, subject)
             if entry:
                 entries_of.append((declared.group, entry))
@@ -101,7 +101,7 @@ FAR = 1000
 def near(solution: Solution, subject: BoundCase) -> bool:
     """Whether an answer is near the case and within the model's context length."""
     value, model, unknown = solution.value, subject.model, solution.unknown
-    now = subject.case.value(unknown) if subject.case.known(unknown) else Fraction(0)
+    now = subject.case.value(unknown) if subject.case.has_value(unknown) else Fraction(0)
     if value is None or not value or not now or not Fraction(1, FAR) <= value / now <= FAR:
         return False
     return not (unknown in ("prompt", "context", "output") and model and model.max_context and value > model.max_context)
@@ -109,7 +109,7 @@ def near(solution: Solution, subject: BoundCase) -> bool:
 
 def distance(solution: Solution, subject: BoundCase) -> float:
     """The distance of an answer from the case in orders of magnitude; 0 if unknown."""
-    now = subject.case.value(solution.unknown) if subject.case.known(solution.unknown) else None
+    now = subject.case.value(solution.unknown) if subject.case.has_value(solution.unknown) else None
     return abs(math.log10(solution.value / now)) if solution.value and now else 0.0
 
 

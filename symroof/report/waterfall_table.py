@@ -49,7 +49,7 @@ def origins_text(made: Origins, name: str, claimed: str, share: float | None, re
     unit = made.symbol.unit
     head = f"{name} = {claimed}; the case gives {format_quantity(made.derived, unit)}"
     lines = [f"  {line}" for line in (read.roof, *(entry.text for entry in read.fitted)) if line]
-    slips = [[f"slip {slip.slip}: {slip.text}", _number(slip.explains, unit), _chance(slip.chance)] for slip in read.slips]
+    slips = [[f"slip {slip.slip}: {slip.text}", _number(slip.readable_formula, unit), _chance(slip.chance)] for slip in read.slips]
     choices = [[entry.text, format_quantity(entry.value, unit, 6), ""] for entry in made.explanations]
     if slips or choices:
         lines.append(text_table([*slips, *choices], indent="  "))

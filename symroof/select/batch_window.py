@@ -52,7 +52,7 @@ def window(bound_case: BoundCase) -> Window | None:
         least = max(screening.least for screening in screenings)
         return Window(least, tightest.most, tightest.stopped_by) if least <= tightest.most else None
     asked = constraints(bound_case)
-    moved = [c for c in asked if "batch" in bound_case.case.used(*c.sides)]
+    moved = [c for c in asked if "batch" in bound_case.case.inputs_used(*c.sides)]
     corners = (bound_case.case, *bound_case.corners)
     if not _hold([c for c in asked if c not in moved], corners):
         return None  # no batch changes that

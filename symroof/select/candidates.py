@@ -18,7 +18,7 @@ from symroof.specs.catalogue import entries
 from symroof.specs.other_tools import equivalent_of_name
 from symroof.theory.declarations import Declarations
 from symroof.theory.symbols import INPUTS, canonical
-from symroof.theory.sympy_input import name_in
+from symroof.theory.sympy_input import symbol_name
 
 ALL = "all"
 KINDS = {"hardware": "hardware", "model": "models"}
@@ -60,7 +60,7 @@ def _name(key: Any, own: Declarations) -> str:
     Raises:
         InputError: it is not declared.
     """
-    text = str(name_in(key))
+    text = str(symbol_name(key))
     name = canonical(text.strip())
     if name not in KINDS and name not in ROLES and own.input(name) is None:
         hint = "did you mean 'hardware'?" if equivalent_of_name(name) == "--hardware" else nearest(text, [*KINDS, *ROLES, *INPUTS, *own])
@@ -233,14 +233,14 @@ def _instances(bound_case: BoundCase, count: int) -> Iterator[Degrees]:
 def _groups(bound_case: BoundCase, count: int) -> Iterator[tuple[int, Degrees]]:
     """Devices and degrees of the groups that a number of devices is a multiple of; heads have to be shared out or copied evenly."""
     case, experts = bound_case.case, bound_case.case.has("n_experts")
-    for tp in (n for n in _divisors(count) if case.permits(n)):
+    for tp in (n for n in _divisors(count) if case.can_split_heads(n)):
         for attention in _divisors(count // tp) if experts else [1]:
             yield tp * attention, {"tp": tp, "attention_dp": attention}
 
 
 def _can_prefill_apart(bound_case: BoundCase) -> bool:
     """Whether prompts can be read on devices of their own: there is a network to hand their cache over, and a decode."""
-    return bound_case.case.has("network_bandwidth") and bound_case.case.chosen("output")
+    return bound_case.case.has("network_bandwidth") and bound_case.case.is_set("output")
 
 
 def _prefill_shares(bound_case: BoundCase, groups: int) -> Iterator[int]:

@@ -17,7 +17,7 @@ from symroof.errors import InputError, Problem
 from symroof.select.batch_window import Window, window
 from symroof.select.range_screening import screen_ranges
 from symroof.select.screening import CLOSE, Screening, screen
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import TARGET_SYMBOLS
 
@@ -72,12 +72,12 @@ class Run:
     def result(self, name: str) -> Result | None:
         """A quantity with its flags; of a server under load where that is known, else isolated. None where it has no value."""
         tested = self.tested(name)
-        return self.bound_case.result(tested) if self.bound_case.case.known(tested) else None
+        return self.bound_case.result(tested) if self.bound_case.case.has_value(tested) else None
 
     def value(self, name: str) -> Fraction | None:
         """The same as an exact number, at the middle of any ranges."""
         tested = self.tested(name)
-        return Fraction(self.bound_case.case.value(tested)) if self.bound_case.case.known(tested) else None
+        return Fraction(self.bound_case.case.value(tested)) if self.bound_case.case.has_value(tested) else None
 
     def rank(self, name: str) -> Fraction | float | None:
         """The same as runs are compared by: a float where the screening has it."""
@@ -87,7 +87,7 @@ class Run:
         """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
         if name not in ISOLATED or under_load(self.own.case):
             return name
-        return next(filter(self.own.case.known, ISOLATED[name]), name)
+        return next(filter(self.own.case.has_value, ISOLATED[name]), name)
 
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
@@ -248,7 +248,7 @@ def _served_devices(bound_case: BoundCase) -> Fraction:
     """
     try:
         return Fraction(bound_case.case.value("served_devices"))
-    except Missing as error:
+    except MissingInput as error:
         hint = f"`--set {error.name}=4`, or `--among {error.name}=2,4` to compare"
         raise InputError(Problem("select", "devices that prefill on their own (scheduling disaggregated) need a number", path=error.name, hint=hint)) from None
 

@@ -157,9 +157,11 @@ def expected_batch(run: Run) -> int:
 def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:
     """Each metric with its condition and limit: at an arrival rate the TTFT with the wait for a slot; a load of 1 is already too much."""
     case = bound_case.case
-    limits: dict[str, tuple[str, float]] = {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))} if case.known("fits") else {}
+    limits: dict[str, tuple[str, float]] = (
+        {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))} if case.has_value("fits") else {}
+    )
     if "arrival_rate" in case.given:
         limits[LOAD] = (LOAD, 1 - DIGITS**2 * 2)
     for target, limit in bound_case.targets.items():
         limits[FROM_ARRIVAL if target == "ttft" and LOAD in limits else metrics_of(target, case)[0]] = (target, float(limit))
-    return {metric: limit for metric, limit in limits.items() if case.known(metric)}
+    return {metric: limit for metric, limit in limits.items() if case.has_value(metric)}

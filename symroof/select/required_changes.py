@@ -132,7 +132,7 @@ def _unsolved(condition: Constraint, name: str, end: AtTheEnd | None, bound_case
 def tried(case: Case) -> list[int]:
     """The next numbers of devices that can share out the heads: they are tried where the equation of a wait is not solved for them."""
     now = int(case.value("tp"))
-    return list(islice((n for n in range(now + 1, MOST_DEGREE) if case.permits(n)), MOST_TRIED))
+    return list(islice((n for n in range(now + 1, MOST_DEGREE) if case.can_split_heads(n)), MOST_TRIED))
 
 
 def _met(condition: Constraint, case: Case, number: int) -> bool | None:
@@ -185,7 +185,7 @@ def _end(condition: Constraint, name: str, bound_case: BoundCase) -> AtTheEnd | 
         met = condition.holds(there)
         flags = () if bound_case.fits is not None and there.value("fits") else (DOES_NOT_FIT,)
         metric = bound_case.case.theory.symbol(condition.metric)
-        if not there.known(condition.metric):
+        if not there.has_value(condition.metric):
             return AtTheEnd(None, met)
         return AtTheEnd(Result(metric, there.value(condition.metric), flags=flags if bound_case.case.theory.timed(condition.metric) else ()), met)
     except NoValue:

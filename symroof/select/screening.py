@@ -21,7 +21,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, slow_first
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError
-from symroof.formula.tree import Num, Tree, names
+from symroof.formula.tree import Expr, Num, names
 from symroof.theory.case import Case
 from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
@@ -336,7 +336,7 @@ def _groups(cases: Sequence[BoundCase], own: bool = True) -> Iterator[tuple[list
             by_shape.setdefault((id(case.theory), fixed, moved, unpriced, used), []).append(place)
     for (*_, used), members in by_shape.items():
         places = sorted(members, key=lambda place: not cases[place].case.has(PRICE))  # the first one's formulas are those of all
-        if not cases[places[0]].case.known("fits"):
+        if not cases[places[0]].case.has_value("fits"):
             continue
         try:
             yield places, ConfigurationGroup([cases[place] for place in places], own, used)
@@ -348,10 +348,10 @@ class _FormulaNumbers:
     """Formulas by number, equal ones by the same: most are the same object in many cases, and comparing exact numbers takes long."""
 
     def __init__(self) -> None:
-        self._by_object: dict[int, tuple[int, Tree]] = {}
-        self._by_formula: dict[Tree, int] = {}
+        self._by_object: dict[int, tuple[int, Expr]] = {}
+        self._by_formula: dict[Expr, int] = {}
 
-    def __call__(self, tree: Tree) -> int:
+    def __call__(self, tree: Expr) -> int:
         if id(tree) not in self._by_object:
             self._by_object[id(tree)] = self._by_formula.setdefault(tree, len(self._by_formula)), tree
         return self._by_object[id(tree)][0]
@@ -360,5 +360,5 @@ class _FormulaNumbers:
 def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
     return frozenset().union(
-        *(theory.ancestry(name) for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas))
+        *(theory.dependencies(name) for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas))
     )

@@ -17,7 +17,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.select.candidates import NO_COUNTS, DeviceCounts, degrees_of, device_counts, expand_layouts, widen_hint, with_candidates
 from symroof.select.configuration import Configuration, Run, evaluate, targets_of
 from symroof.select.screening import PRICED
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.symbols import GROUPS, TARGET_SYMBOLS
 
 
@@ -196,7 +196,7 @@ class Selection:
         for c in self.passing[:1]:
             case = c.run.bound_case.case
             served = "mix_batch" if has_mix(c.run.bound_case.given) else "chunked_batch"
-            decoding = case.value(served) if case.theory.assumptions["scheduling"] == "chunked" and case.known(served) else c.run.batch
+            decoding = case.value(served) if case.theory.assumptions["scheduling"] == "chunked" and case.has_value(served) else c.run.batch
             if decoding < c.run.batch:
                 return (
                     f"{c.label}: {int(case.value('chunk')):,} prompt tokens fill the token budget of every step beside {math.ceil(decoding):,} decoding requests, so that a batch of {c.run.batch:,} "
@@ -272,7 +272,7 @@ def _check_complete(study: Study) -> None:
         raise InputError([Problem("select", f"no {name} to choose", hint=f"--{name} NAME, or --among {name}=all") for name in missing])
     try:
         study.first.case.value("memory_bytes")
-    except Missing as error:
+    except MissingInput as error:
         if error.name in {symbol.name for symbol in GROUPS["workload"]}:
             raise InputError(Problem("select", f"what has to fit is not known without {error.name}", hint=f"--{error.name} 4096")) from None
     except NoValue:

@@ -120,7 +120,7 @@ OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
 def rests_on(case: Case) -> tuple[str, ...]:
     """The quantities whose inputs a simulation of a case has."""
     names = RESTS_ON if case.theory.assumptions["scheduling"] == "chunked" else (*RESTS_ON, *OF_PREFILL)
-    return tuple(filter(case.known, names))
+    return tuple(filter(case.has_value, names))
 
 
 def _server(cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | None, schedule: str) -> Server:
@@ -132,7 +132,7 @@ def _server(cost: StepCost, rules: Rules, work: Workload, prefill: StepCost | No
 def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, burstiness: float, lengths: Mapping[str, Any], turns: int, think: float) -> Traffic:
     """What is drawn: as the case has it, unless lengths are given."""
     case = answers.case
-    known = case.known("arrival_rate")
+    known = case.has_value("arrival_rate")
     kind = (arrivals or ("poisson" if known and users is None else "closed-loop")).strip().lower().replace("_", "-")
     if kind not in ARRIVALS:
         raise InputError(Problem("arrivals", "no such kind of arrivals", path=kind[:40], hint=nearest(kind, [*ARRIVALS])))
@@ -149,7 +149,7 @@ def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, bursti
     if problems:
         raise InputError(problems)
     mix = None
-    if not read and case.known("long_share"):
+    if not read and case.has_value("long_share"):
         long_prompt, long_output = (Length("fixed", (number(case, name),)) for name in ("long_prompt", "long_output"))
         mix = float(case.value("long_share")), long_prompt, long_output
     for name in ("prompt", "output"):
@@ -159,7 +159,7 @@ def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, bursti
     rate = float(case.value("arrival_rate") / case.value("dp")) if known else 0.0
     groups = int(case.value("attention_dp"))
     of_batch = -(-int(case.value("batch")) // groups) * groups
-    cached = int(case.value("cached_prefix")) if case.known("cached_prefix") else 0
+    cached = int(case.value("cached_prefix")) if case.has_value("cached_prefix") else 0
     return checked(
         Traffic(
             kind,
@@ -194,14 +194,14 @@ def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None
     case, groups = answers.case, cost.groups
     batch = -(-int(case.value("batch")) // groups)
     share, each = request_share(case), f" of each of {groups} attention groups" if groups > 1 else ""
-    told = [f"at most {batch:,} requests{each} at once{'' if case.chosen('batch') else ' (the default of batch)'}"]
+    told = [f"at most {batch:,} requests{each} at once{'' if case.is_set('batch') else ' (the default of batch)'}"]
     transfer, instances, together = (lambda prompt: 0.0), Fraction(1), 1
     if schedule == "chunked":
-        if budget is None and case.chosen("chunk"):
+        if budget is None and case.is_set("chunk"):
             budget = -(-int(case.value("chunk")) // groups) + batch
             told.append(f"a step{each} has {budget:,} tokens, chunk + batch: first those that decode, then prompts in order of arrival")
         elif budget is None:
-            large = case.known("mem_capacity") and case.value("mem_capacity") >= LARGE_MEMORY
+            large = case.has_value("mem_capacity") and case.value("mem_capacity") >= LARGE_MEMORY
             budget = max(LARGE_BUDGET if large else SMALL_BUDGET, batch + 1)
             told.append(f"a step{each} has {budget:,} tokens, as vLLM has by default: first those that decode, then prompts in order of arrival")
         else:
@@ -228,7 +228,7 @@ def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None
         except NoValue as error:
             told.append(f"transfers of caches take no time: {error}")
     told.append("requests wait until their longest cache fits; none is preempted" if share(1) else "memory is not known, and bounds nothing")
-    if case.known("queue_time") and case.value("queue_time"):
+    if case.has_value("queue_time") and case.value("queue_time"):
         told.append("queue_time is not used: waits are simulated")
     told.append("the first token comes with the prefill, each other one with a step; drafts are not modelled")
     return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
@@ -247,4 +247,4 @@ def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:
 
 def unsteady(case: Case) -> bool:
     """Whether requests come faster than the closed form of the rate allows."""
-    return case.known("arrival_rate") and case.known("load") and bool(case.value("load") >= 1)
+    return case.has_value("arrival_rate") and case.has_value("load") and bool(case.value("load") >= 1)

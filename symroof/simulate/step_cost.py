@@ -20,7 +20,7 @@ from symroof.formula.codegen import GeneratedCode, python
 from symroof.formula.evaluate import NoValue, function
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import Num, Tree, names
+from symroof.formula.tree import Expr, Num, names
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.devices import GROUP, PASS, Devices
@@ -54,7 +54,7 @@ def over_arrays() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def inlined(case: Case, tree: Tree, free: Sequence[str]) -> Tree:
+def inlined(case: Case, tree: Expr, free: Sequence[str]) -> Expr:
     """A formula of a case over some free names alone: what they do not move is a number.
 
     Raises:
@@ -62,7 +62,7 @@ def inlined(case: Case, tree: Tree, free: Sequence[str]) -> Tree:
     """
     keys, dependence = frozenset(free), Dependence(case)
 
-    def formula(name: str, changed: frozenset[str]) -> Tree | None:
+    def formula(name: str, changed: frozenset[str]) -> Expr | None:
         moving = keys | changed
         if name in moving:
             return None
@@ -73,7 +73,7 @@ def inlined(case: Case, tree: Tree, free: Sequence[str]) -> Tree:
     return inline(tree, formula)
 
 
-def printed(tree: Tree, free: Sequence[str], functions: Mapping[str, Any]) -> Callable[..., Any]:
+def printed(tree: Expr, free: Sequence[str], functions: Mapping[str, Any]) -> Callable[..., Any]:
     """A formula over its free names as a function of them, in their order."""
     if unbound := [name for name in names(tree) if name not in free]:
         raise NoValue(f"needs {', '.join(unbound)}")

@@ -6,18 +6,18 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import Add, Call, Compare, Num, Tree, children, mentions, names, parts, sums
+from symroof.formula.tree import Add, Call, Compare, Expr, Num, children, mentions, names, parts, sums
 from symroof.solver.rational import NotRational
 
 
 @lru_cache(maxsize=4096)
-def innermost(tree: Tree, x: str) -> Call | None:
+def innermost(tree: Expr, x: str) -> Call | None:
     """A maximum or minimum that the unknown, or the index of a sum that the unknown moves, moves; its arms hold no other."""
     return _deepest(tree, frozenset({x, *(node.index for node in sums(tree) if mentions(node, x))}))
 
 
 @lru_cache(maxsize=16384)
-def _deepest(tree: Tree, moving: frozenset[str]) -> Call | None:
+def _deepest(tree: Expr, moving: frozenset[str]) -> Call | None:
     """The first maximum or minimum in written order that some names move, and that holds no other."""
     moves = not moving.isdisjoint(names(tree))
     if not moves and not sums(tree):  # the index of a sum is free inside it alone
@@ -26,13 +26,13 @@ def _deepest(tree: Tree, moving: frozenset[str]) -> Call | None:
     return inner or (tree if moves and isinstance(tree, Call) and tree.function in ("max", "min") else None)
 
 
-def ends(tree: Tree, node: Call) -> list[dict[str, Tree]]:
+def ends(tree: Expr, node: Call) -> list[dict[str, Expr]]:
     """Where to compare the arms: at once, or at both ends of the sum that contains them."""
     outer = next((outer for outer in sums(tree) if outer.index in names(node) and node in parts(outer.body)), None)
     return [{outer.index: outer.first}, {outer.index: outer.last}] if outer else [{}]
 
 
-def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
+def beats(node: Call, winner: Expr, loser: Expr) -> Compare:
     """The condition under which one arm wins against another: ``ceil(x) - 3 >= -3`` is written ``ceil(x) >= 0``."""
     relation = ">=" if node.function == "max" else "<="
     shift = next((build.neg(term) for term in (winner.terms if isinstance(winner, Add) else ()) if isinstance(term, Num)), None)
@@ -41,7 +41,7 @@ def beats(node: Call, winner: Tree, loser: Tree) -> Compare:
     return Compare(relation, winner, loser)
 
 
-def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fraction]) -> Tree:
+def winner(node: Call, sides: list[dict[str, Expr]], number: Callable[[Expr], Fraction]) -> Expr:
     """The arm that wins where ``number`` gives the value of each; of equal arms the first.
 
     Raises:
@@ -54,7 +54,7 @@ def winner(node: Call, sides: list[dict[str, Tree]], number: Callable[[Tree], Fr
     return node.args[winners.pop()]
 
 
-def winning_arms(tree: Tree, x: str, number: Callable[[Tree], Fraction]) -> Tree:
+def winning_arms(tree: Expr, x: str, number: Callable[[Expr], Fraction]) -> Expr:
     """The tree with every maximum that the unknown moves replaced by the arm that wins by value.
 
     >>> from symroof.formula.parse import parse

@@ -10,7 +10,7 @@ from itertools import pairwise, takewhile
 from symroof.formula import build
 from symroof.formula.evaluate import RELATIONS, NoValue
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import ZERO, Call, Compare, Name, Num, Tree, mentions
+from symroof.formula.tree import ZERO, Call, Compare, Expr, Name, Num, mentions
 from symroof.solver.arms import beats, ends, innermost, winner
 from symroof.solver.closed_forms import Form, closed_forms
 from symroof.solver.rational import Polynomial, factored, rational, shared_factors_out
@@ -30,14 +30,14 @@ class AxisWalk:
     low: Fraction = Fraction(0)
     high: Fraction | None = None
     roots_only: bool = False
-    _numbers: dict[Tree, Fraction] = field(default_factory=dict)
-    _quotients: dict[Tree, tuple[Polynomial, Polynomial]] = field(default_factory=dict)
+    _numbers: dict[Expr, Fraction] = field(default_factory=dict)
+    _quotients: dict[Expr, tuple[Polynomial, Polynomial]] = field(default_factory=dict)
 
     @property
     def domain(self) -> tuple[Fraction, Fraction | None]:
         return self.low, self.high
 
-    def solve(self, difference: Tree) -> Crossing:
+    def solve(self, difference: Expr) -> Crossing:
         """Every zero of ``difference`` on the axis.
 
         Raises:
@@ -111,7 +111,7 @@ class AxisWalk:
             edge = edges.get(low, region.edge)
             yield from self.regions(Region(low, high, replaced(region.tree, node, wins), (*region.conditions, *arm_conditions), edge))
 
-    def _winner(self, node: Call, sides: list[dict[str, Tree]], part: Region) -> Tree:
+    def _winner(self, node: Call, sides: list[dict[str, Expr]], part: Region) -> Expr:
         """The arm that wins by its value inside a region: on either side of the middle where a pole lies just there.
 
         Raises:
@@ -128,7 +128,7 @@ class AxisWalk:
         for i, (low, high) in enumerate(zip([region.low, *poles], [*poles, region.high], strict=True)):
             yield replace(region, low=low, high=high, after_pole=i > 0)
 
-    def _roots(self, tree: Tree, region: Region) -> list[Fraction]:
+    def _roots(self, tree: Expr, region: Region) -> list[Fraction]:
         if not mentions(tree, self.x):
             return []
         over, _ = self._quotient(tree)
@@ -179,7 +179,7 @@ class AxisWalk:
         whole = Compare(abbreviated.operator, form.expand(abbreviated.left), form.expand(abbreviated.right))
         return Condition(whole, self._holds(whole, None), abbreviated)
 
-    def _candidate(self, form: Tree) -> Fraction | None:
+    def _candidate(self, form: Expr) -> Fraction | None:
         """Where a closed form would put the crossing, if anywhere on the axis."""
         try:
             point = self.evaluate(form, {})
@@ -202,17 +202,17 @@ class AxisWalk:
     def _coefficients(self, p: Polynomial) -> dict[int, Fraction]:
         return {power: self._number(c) for power, c in p.items()}
 
-    def _quotient(self, tree: Tree) -> tuple[Polynomial, Polynomial]:
+    def _quotient(self, tree: Expr) -> tuple[Polynomial, Polynomial]:
         if tree not in self._quotients:
             self._quotients[tree] = rational(tree, self.x)
         return self._quotients[tree]
 
-    def _number(self, tree: Tree) -> Fraction:
+    def _number(self, tree: Expr) -> Fraction:
         if tree not in self._numbers:
             self._numbers[tree] = self.evaluate(tree, {})
         return self._numbers[tree]
 
-    def _at(self, tree: Tree, x: Fraction) -> Fraction:
+    def _at(self, tree: Expr, x: Fraction) -> Fraction:
         return self.evaluate(tree, {self.x: x})
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TypeVar
 
-from symroof.formula.evaluate import written
+from symroof.formula.evaluate import exact_decimal
 from symroof.solver.joint_search import Gap, Search
 from symroof.solver.roots import sign
 
@@ -84,7 +84,7 @@ def narrow_roughly(gap: Gap, low: Fraction, high: Fraction, before: int, whole: 
         sides = [(point, sign(value)) for point, value in zip(points, values, strict=True) if value == value]
         beyond = next((point for point, side in sides if side == -before), None)
         short = max((point for point, side in sides if side == before and (beyond is None or point < beyond)), default=None)
-        low, high = (low if short is None else written(short)), (high if beyond is None else written(beyond))
+        low, high = (low if short is None else exact_decimal(short)), (high if beyond is None else exact_decimal(beyond))
         if (short is None and beyond is None) or len(sides) < len(points):
             break
     return low, high

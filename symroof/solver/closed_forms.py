@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from symroof.formula import build
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Call, Compare, Name, Num, Tree, children, walk
+from symroof.formula.tree import ZERO, Call, Compare, Expr, Name, Num, children, walk
 from symroof.solver.rational import Polynomial
 
 COEFFICIENTS = {2: "c2", 1: "c1", 0: "c0"}
@@ -19,27 +19,27 @@ LONGEST_INLINE = 20
 class Form:
     """A root in closed form with the conditions of its existence, in coefficients that may have names."""
 
-    abbreviated: Tree
+    abbreviated: Expr
     conditions: tuple[Compare, ...]
-    named: tuple[tuple[str, Tree], ...] = ()
+    named: tuple[tuple[str, Expr], ...] = ()
 
-    def expand(self, tree: Tree) -> Tree:
+    def expand(self, tree: Expr) -> Expr:
         """A tree of this form with the coefficients written out."""
         return substitute(tree, dict(self.named)) if self.named else tree
 
 
-Sign = Callable[[Tree], int]
+Sign = Callable[[Expr], int]
 """+1, -1, or 0 where the sign of a coefficient is zero or not known."""
 
 
-def plain_sign(tree: Tree) -> int:
+def plain_sign(tree: Expr) -> int:
     """The sign of a formula by its shape, all symbols being positive; 0 where the shape does not decide."""
     if plainly_positive(tree):
         return 1
     return -1 if plainly_positive(build.negated(tree)) else 0
 
 
-def known_sign(tree: Tree) -> int | None:
+def known_sign(tree: Expr) -> int | None:
     """The sign by shape, where zero and unknown differ: 0 for zero, None where the shape does not decide.
 
     >>> from symroof.formula.parse import parse
@@ -54,7 +54,7 @@ POSITIVE = frozenset({"max", "min", "ceil", "floor", "sqrt", "exp", "pi", "of_la
 
 
 @lru_cache(maxsize=16384)
-def plainly_positive(tree: Tree) -> bool:
+def plainly_positive(tree: Expr) -> bool:
     """Whether a formula has no minus sign anywhere, and no function that may be negative of a positive number: positive symbols make it positive."""
     if isinstance(tree, Call) and tree.function not in POSITIVE:
         return tree.function in ("log", "log2") and isinstance(tree.args[0], Num) and tree.args[0].value > 1
@@ -78,7 +78,7 @@ def closed_forms(p: Polynomial, sign: Sign) -> list[Form]:
     return []
 
 
-def _linear(slope: Tree, start: Tree, sign: Sign) -> Form:
+def _linear(slope: Expr, start: Expr, sign: Sign) -> Form:
     """The root of ``slope*x + start``, written over the denominator that has to be positive; the conditions that it exists."""
     over, under = (start, build.negated(slope)) if _turned(slope, start, sign) else (build.negated(start), slope)
     root = build.div(over, under)
@@ -87,7 +87,7 @@ def _linear(slope: Tree, start: Tree, sign: Sign) -> Form:
     return Form(root, tuple(Compare(">", part, ZERO) for part in (over, under) if not plainly_positive(part)))
 
 
-def _turned(slope: Tree, start: Tree, sign: Sign) -> bool:
+def _turned(slope: Expr, start: Expr, sign: Sign) -> bool:
     """Whether the root reads better as ``start/-slope``: a plainly positive part stays positive, the other becomes the condition."""
     for part in (slope, build.negated(start)):
         if plain := plain_sign(part):
@@ -105,7 +105,7 @@ def _quadratic(p: Polynomial, sign: Sign) -> list[Form]:
     return [Form(form, conditions, named) for form, conditions in _roots(p, abbreviated, sign)]
 
 
-def _roots(p: Polynomial, abbreviated: Polynomial, sign: Sign) -> list[tuple[Tree, tuple[Compare, ...]]]:
+def _roots(p: Polynomial, abbreviated: Polynomial, sign: Sign) -> list[tuple[Expr, tuple[Compare, ...]]]:
     """Descartes: the signs of the coefficients tell how many roots are positive, as far as they are known; of two the smaller comes first."""
     two, (a, b, c) = build.number(2), (abbreviated[2], abbreviated[1], abbreviated[0])
     inside = build.sub(build.power(b, two), build.mul(build.number(4), a, c))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Name, Pow, Total, Tree, mentions, parts
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Expr, Name, Pow, Sum, mentions, parts
 from symroof.solver.axis_walk import AxisWalk
 from symroof.solver.joint_search import Rough
 from symroof.solver.rational import NotRational
@@ -20,7 +20,7 @@ from symroof.solver.scan import scan
 
 
 def crossing(
-    difference: Tree,
+    difference: Expr,
     x: str,
     evaluate: Evaluate,
     low: Fraction = Fraction(0),
@@ -54,7 +54,7 @@ def crossing(
         return replace(scan(difference, x, along or evaluate, low, high, rough), because=str(error))
 
 
-def hiding_node(tree: Tree, x: str) -> Tree | None:
+def hiding_node(tree: Expr, x: str) -> Expr | None:
     """The one node that hides the unknown from polynomials, where all of the unknown is inside it and its like.
 
     >>> from symroof.formula.parse import parse
@@ -64,18 +64,18 @@ def hiding_node(tree: Tree, x: str) -> Tree | None:
     """
     hiding = {node for node in parts(tree) if _hides(node, x)}
     inner = [node for node in hiding if hiding & parts(node) == {node}]
-    if len(inner) != 1 or any(isinstance(node, Total) and mentions(node, x) for node in parts(tree)):
+    if len(inner) != 1 or any(isinstance(node, Sum) and mentions(node, x) for node in parts(tree)):
         return None
     return inner[0] if not mentions(replaced(tree, inner[0], Name(whole_name(x))), x) else None
 
 
-def hidden_exponent(tree: Tree, x: str) -> Pow | None:
+def hidden_exponent(tree: Expr, x: str) -> Pow | None:
     """The one power whose exponent holds all of the unknown."""
     node = hiding_node(tree, x)
     return node if isinstance(node, Pow) else None
 
 
-def _hides(node: Tree, x: str) -> bool:
+def _hides(node: Expr, x: str) -> bool:
     match node:
         case Call("ceil" | "floor" | "sqrt"):
             return mentions(node, x)
@@ -89,7 +89,7 @@ def whole_name(x: str) -> str:
     return f"({x})"
 
 
-def exact(difference: Tree, along: AxisWalk) -> Crossing:
+def exact(difference: Expr, along: AxisWalk) -> Crossing:
     """Every zero of a difference in closed form, as deep as roundings, roots and exponents are nested.
 
     Raises:
@@ -104,7 +104,7 @@ def exact(difference: Tree, along: AxisWalk) -> Crossing:
         return _undone(difference, node, along)
 
 
-def _undone(difference: Tree, node: Tree, along: AxisWalk) -> Crossing:
+def _undone(difference: Expr, node: Expr, along: AxisWalk) -> Crossing:
     inner = replaced(difference, node, Name(whole_name(along.x)))
     outer = exact(inner, AxisWalk(whole_name(along.x), along.evaluate))
     holding = [branch for branch in outer.branches if branch.holds]
@@ -120,14 +120,14 @@ def _undone(difference: Tree, node: Tree, along: AxisWalk) -> Crossing:
     return Crossing({1: "lhs_above", -1: "lhs_below", 0: "identical"}[side], CLOSED, tuple(branches), domain=along.domain)
 
 
-def _zero_at_zero(inner: Tree, along: AxisWalk) -> bool:
+def _zero_at_zero(inner: Expr, along: AxisWalk) -> bool:
     try:
         return along.evaluate(inner, {whole_name(along.x): ZERO.value}) == 0
     except NoValue:
         return False
 
 
-def _back(branch: Branch, node: Tree, along: AxisWalk) -> list[Branch]:
+def _back(branch: Branch, node: Expr, along: AxisWalk) -> list[Branch]:
     """The branches in the unknown of one branch in the node's value."""
     form, value = branch.closed_form, branch.value
     branches: list[Branch] = []
@@ -145,16 +145,16 @@ def _back(branch: Branch, node: Tree, along: AxisWalk) -> list[Branch]:
     return branches
 
 
-def _with_node(tree: Compare, node: Tree, x: str) -> Compare:
+def _with_node(tree: Compare, node: Expr, x: str) -> Compare:
     put = {whole_name(x): node}
     return Compare(tree.operator, substitute(tree.left, put), substitute(tree.right, put))
 
 
-def _argument(node: Tree) -> Tree:
+def _argument(node: Expr) -> Expr:
     return node.args[0] if isinstance(node, Call) else node.exponent  # type: ignore[union-attr]
 
 
-def _inner_values(node: Tree, form: Tree, value: Fraction) -> list[Tree]:
+def _inner_values(node: Expr, form: Expr, value: Fraction) -> list[Expr]:
     """The node's argument where the node has a value; of a rounding, where it jumps across the value."""
     match node:
         case Call("sqrt", _):

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 
 T = TypeVar("T")
 Points: TypeAlias = Sequence[Any]
@@ -77,7 +77,7 @@ class Gap:
         """Its value at a point; None where it has none."""
         try:
             return self.exact(point)
-        except NotGiven:
+        except UndefinedValue:
             raise
         except NoValue:
             return None

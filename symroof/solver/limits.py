@@ -11,7 +11,7 @@ from typing import Literal
 
 from symroof.formula import build
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Name, Tree
+from symroof.formula.tree import ONE, ZERO, Call, Compare, Div, Expr, Name
 from symroof.solver.arms import ends, innermost
 from symroof.solver.closed_forms import plainly_positive
 from symroof.solver.rational import NotRational, Polynomial, factored, quotient, rational
@@ -19,7 +19,7 @@ from symroof.solver.rational import NotRational, Polynomial, factored, quotient,
 End = Literal[0, "infinity"]
 """The end of the axis that the unknown goes to."""
 
-Known = Callable[[Tree], int | None]
+Known = Callable[[Expr], int | None]
 """The sign of a coefficient: +1, -1, 0 for zero, None where it is not known."""
 
 
@@ -32,25 +32,25 @@ class Leading:
         conditions: what makes its arms win, where signs alone do not tell.
     """
 
-    coefficient: Tree
+    coefficient: Expr
     power: int
     whole: bool
     conditions: tuple[Compare, ...] = ()
 
-    def limit(self, to: End) -> Tree | None:
+    def limit(self, to: End) -> Expr | None:
         """The limit, or None where the term grows without bound."""
         if self.power == 0 or self.coefficient == ZERO:
             return self.coefficient
         return ZERO if (self.power > 0) == (to == 0) else None
 
-    def term(self, x: str) -> Tree:
+    def term(self, x: str) -> Expr:
         """The term itself."""
         power = build.power(Name(x), build.number(abs(self.power)))
         over, under = (self.coefficient.over, self.coefficient.under) if isinstance(self.coefficient, Div) else (self.coefficient, ONE)
         return build.div(build.mul(over, power), under) if self.power > 0 else build.div(over, build.mul(under, power))
 
 
-def leading(tree: Tree, x: str, to: End, sign: Known) -> Leading:
+def leading(tree: Expr, x: str, to: End, sign: Known) -> Leading:
     """The leading term of a formula without maxima that ``x`` moves.
 
     >>> from symroof.solver.closed_forms import known_sign
@@ -76,7 +76,7 @@ def leading(tree: Tree, x: str, to: End, sign: Known) -> Leading:
 
 
 @lru_cache(maxsize=2048)
-def _factored(tree: Tree, x: str) -> tuple[Polynomial, ...]:
+def _factored(tree: Expr, x: str) -> tuple[Polynomial, ...]:
     """Numerator and denominator, for both ends of an axis."""
     return tuple(map(factored, rational(tree, x)))
 
@@ -85,7 +85,7 @@ def _without_zeros(p: Polynomial, sign: Known) -> Polynomial:
     return {power: c for power, c in p.items() if sign(c) != 0}
 
 
-def leading_terms(tree: Tree, x: str, to: End, sign: Known, held: tuple[Compare, ...] = ()) -> Iterator[Leading]:
+def leading_terms(tree: Expr, x: str, to: End, sign: Known, held: tuple[Compare, ...] = ()) -> Iterator[Leading]:
     """The leading term on every arm that can win near the end: one where the signs decide, else each with its conditions.
 
     >>> from symroof.solver.closed_forms import known_sign
@@ -110,7 +110,7 @@ def leading_terms(tree: Tree, x: str, to: End, sign: Known, held: tuple[Compare,
         yield from leading_terms(replaced(tree, node, winner), x, to, sign, (*held, *wins))
 
 
-def _winners(node: Call, sides: list[dict[str, Tree]], x: str, to: End, sign: Known) -> list[tuple[Tree, tuple[Compare, ...]]]:
+def _winners(node: Call, sides: list[dict[str, Expr]], x: str, to: End, sign: Known) -> list[tuple[Expr, tuple[Compare, ...]]]:
     """The arms that may win near the end, each with the conditions left to make it."""
     possible = []
     for i, arm in enumerate(node.args):
@@ -123,7 +123,7 @@ def _winners(node: Call, sides: list[dict[str, Tree]], x: str, to: End, sign: Kn
     return certain[:1] or possible  # of arms that are the same, the first
 
 
-def _duel(node: Call, arm: Tree, other: Tree, x: str, to: End, sign: Known) -> Compare | bool:
+def _duel(node: Call, arm: Expr, other: Expr, x: str, to: End, sign: Known) -> Compare | bool:
     """Whether an arm wins against another near the end, or the condition under which it does."""
     relation, better = (">=", 1) if node.function == "max" else ("<=", -1)
     ahead = leading(build.sub(arm, other), x, to, sign)

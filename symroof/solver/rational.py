@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from symroof.formula import build, rewrite
-from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Mul, Name, Neg, Num, Pow, Total, Tree, children, mentions
+from symroof.formula.tree import ONE, ZERO, Add, Call, Div, Expr, Mul, Name, Neg, Num, Pow, Sum, children, mentions
 
-Polynomial = dict[int, Tree]
+Polynomial = dict[int, Expr]
 """Power of the unknown -> coefficient; never changed once it is made."""
 
 LARGEST_POWER = 16
@@ -32,7 +32,7 @@ CHOSEN = "which of two formulas holds depends on the unknown"
 
 
 @lru_cache(maxsize=8192)
-def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
+def rational(tree: Expr, x: str) -> tuple[Polynomial, Polynomial]:
     """Numerator and denominator in powers of ``x``; cached, because the arms of a maximum share most of their parts.
 
     Raises:
@@ -58,7 +58,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
             over, under = rational(base, x)
             over, under = (over, under) if power > 0 else (under, over)
             return _repeated(over, abs(int(power))), _repeated(under, abs(int(power)))
-        case Total(body, index, first, last):
+        case Sum(body, index, first, last):
             try:
                 return rational(closed_sum(body, index, first, last), x)
             except NotRational:
@@ -70,7 +70,7 @@ def rational(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
     raise NotRational("the unknown is in an exponent")
 
 
-def _fraction(tree: Tree) -> tuple[Tree, Tree]:
+def _fraction(tree: Expr) -> tuple[Expr, Expr]:
     """A tree as one quotient: ``2*(n - 1)/n*d`` over ``n``, so that equal factors above and below the bar cancel."""
     above, below = build.numerator_and_denominator(tree)
     if not below:
@@ -81,7 +81,7 @@ def _fraction(tree: Tree) -> tuple[Tree, Tree]:
     return build.div(over, build.mul(*numbers)) if numbers else over, under
 
 
-def _summed(body: Tree, index: str, first: Tree, last: Tree, x: str) -> tuple[Polynomial, Polynomial]:
+def _summed(body: Expr, index: str, first: Expr, last: Expr, x: str) -> tuple[Polynomial, Polynomial]:
     """A sum whose number of terms ``x`` does not move, power by power: its coefficients are sums that need no closed form.
 
     Raises:
@@ -93,7 +93,7 @@ def _summed(body: Tree, index: str, first: Tree, last: Tree, x: str) -> tuple[Po
     return _collected((power, rewrite.total(build.div(c, under[0]), index, first, last)) for power, c in over.items()), {0: ONE}
 
 
-def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
+def closed_sum(body: Expr, index: str, first: Expr, last: Expr) -> Expr:
     """A sum of a polynomial of degree 2 or less in its index, written out.
 
     Raises:
@@ -109,7 +109,7 @@ def closed_sum(body: Tree, index: str, first: Tree, last: Tree) -> Tree:
     return build.add(ZERO, *terms)
 
 
-def _power_sum(n: Tree, power: int) -> Tree:
+def _power_sum(n: Expr, power: int) -> Expr:
     after = build.add(n, ONE)
     if power == 0:
         return n
@@ -122,13 +122,13 @@ def times(p: Polynomial, q: Polynomial) -> Polynomial:
     return _collected((i + k, build.mul(a, b)) for i, a in p.items() for k, b in q.items())
 
 
-def scaled(p: Polynomial, factor: Tree) -> Polynomial:
+def scaled(p: Polynomial, factor: Expr) -> Polynomial:
     return {power: build.mul(factor, coefficient) for power, coefficient in p.items()}
 
 
-def _collected(terms: Iterable[tuple[int, Tree]]) -> Polynomial:
+def _collected(terms: Iterable[tuple[int, Expr]]) -> Polynomial:
     """The polynomial of some terms, powers whose coefficients are zero left out."""
-    by_power: dict[int, list[Tree]] = {}
+    by_power: dict[int, list[Expr]] = {}
     for power, coefficient in terms:
         by_power.setdefault(power, []).append(coefficient)
     sums = {power: build.add(*coefficients) for power, coefficients in by_power.items()}
@@ -138,7 +138,7 @@ def _collected(terms: Iterable[tuple[int, Tree]]) -> Polynomial:
 
 
 @lru_cache(maxsize=65536)
-def written_out(tree: Tree) -> int:
+def written_out(tree: Expr) -> int:
     """The nodes of a formula, those of parts that occur again each time."""
     return 1 + sum(map(written_out, children(tree)))
 
@@ -209,7 +209,7 @@ def shared_factors_out(p: Polynomial) -> Polynomial:
     return p
 
 
-def quotient(over: Tree, under: Tree) -> Tree:
+def quotient(over: Expr, under: Expr) -> Expr:
     """A quotient of sums without the factors that every term above and below the bar has.
 
     >>> from symroof.formula.parse import parse
@@ -221,12 +221,12 @@ def quotient(over: Tree, under: Tree) -> Tree:
     return build.div(parts[1], parts[0])
 
 
-def terms_of(tree: Tree) -> tuple[Tree, ...]:
+def terms_of(tree: Expr) -> tuple[Expr, ...]:
     """The terms of a sum; of anything else, itself."""
     return tree.terms if isinstance(tree, Add) else (tree,)
 
 
-def _term_factors(term: Tree) -> list[Tree]:
+def _term_factors(term: Expr) -> list[Expr]:
     if isinstance(term, Neg):
         return _term_factors(term.arg)
     if isinstance(term, Div):
@@ -234,5 +234,5 @@ def _term_factors(term: Tree) -> list[Tree]:
     return [f for f in (term.factors if isinstance(term, Mul) else (term,)) if not isinstance(f, Num)]
 
 
-def _divided(coefficient: Tree, factor: Tree) -> Tree:
+def _divided(coefficient: Expr, factor: Expr) -> Expr:
     return build.add(*(build.div(term, factor) for term in terms_of(coefficient)))

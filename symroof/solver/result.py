@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.formula.tree import Compare, Tree
+from symroof.formula.tree import Compare, Expr
 
-Evaluate = Callable[[Tree, dict[str, Fraction]], Fraction]
+Evaluate = Callable[[Expr, dict[str, Fraction]], Fraction]
 """The exact value of a tree with some names set."""
 
 CLOSED, NUMERIC = "closed_form", "numeric"
@@ -34,18 +34,18 @@ class Branch:
         named: the formulas of those coefficients.
     """
 
-    closed_form: Tree | None
+    closed_form: Expr | None
     conditions: tuple[Condition, ...]
     value: Fraction | None = None
-    abbreviated: Tree | None = None
-    named: tuple[tuple[str, Tree], ...] = ()
+    abbreviated: Expr | None = None
+    named: tuple[tuple[str, Expr], ...] = ()
 
     @property
     def holds(self) -> bool:
         return self.value is not None
 
     @property
-    def shown(self) -> Tree | None:
+    def shown(self) -> Expr | None:
         """The formula as people read it."""
         return self.abbreviated or self.closed_form
 
@@ -82,12 +82,12 @@ class Crossing:
 class Solved:
     """An equation and its crossing."""
 
-    lhs: Tree
-    rhs: Tree
+    lhs: Expr
+    rhs: Expr
     crossing: Crossing
 
     @property
-    def sides(self) -> tuple[Tree, Tree]:
+    def sides(self) -> tuple[Expr, Expr]:
         """Left and right."""
         return self.lhs, self.rhs
 
@@ -98,7 +98,7 @@ class Solved:
         return next((b for b in branches if b.value == self.crossing.value), branches[0] if branches else None)
 
     @property
-    def closed_form(self) -> Tree | None:
+    def closed_form(self) -> Expr | None:
         """The formula of the crossing, or the formula it would have if its conditions held."""
         return self.branch.closed_form if self.branch else None
 
@@ -113,9 +113,9 @@ class Region:
 
     low: Fraction
     high: Fraction | None
-    tree: Tree
+    tree: Expr
     conditions: tuple[Compare, ...] = ()
-    edge: Tree | None = None
+    edge: Expr | None = None
     after_pole: bool = False
 
     def between(self, low: Fraction, high: Fraction | None) -> Fraction:

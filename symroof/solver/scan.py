@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import groupby, pairwise
 from typing import Any
 
-from symroof.formula.evaluate import NoValue, written
-from symroof.formula.tree import Tree, mentions, sums
+from symroof.formula.evaluate import NoValue, exact_decimal
+from symroof.formula.tree import Expr, mentions, sums
 from symroof.solver.bracket import DIGITS, halve, narrow, narrow_roughly
 from symroof.solver.joint_search import Gap, Rough, Search, Value, run_search, search_together
 from symroof.solver.result import NUMERIC, Crossing
@@ -89,9 +89,9 @@ STRIDE = 8
 
 
 def scan(
-    difference: Tree,
+    difference: Expr,
     x: str,
-    evaluate: Callable[[Tree, dict[str, Fraction]], Fraction],
+    evaluate: Callable[[Expr, dict[str, Fraction]], Fraction],
     low: Fraction,
     high: Fraction | None,
     rough: Rough | None = None,
@@ -102,13 +102,13 @@ def scan(
 
     Raises:
         NoValue: the equation has no value anywhere on the axis.
-        NotGiven: a name in it has none.
+        UndefinedValue: a name in it has none.
     """
     gap = Gap(lambda point: evaluate(difference, {x: point}), rough is not None)
     return run_search(crossings(gap, low, high, bounds_a_sum(difference, x)), rough)
 
 
-def bounds_a_sum(difference: Tree, x: str) -> bool:
+def bounds_a_sum(difference: Expr, x: str) -> bool:
     """Whether the unknown bounds a sum."""
     return any(mentions(node.first, x) or mentions(node.last, x) for node in sums(difference))
 
@@ -117,7 +117,7 @@ def crossings(gap: Gap, low: Fraction, high: Fraction | None, whole: bool) -> Se
     """The search for all crossings along an axis, of whole numbers or of any.
 
     Raises:
-        NoValue, NotGiven: as :func:`scan`.
+        NoValue, UndefinedValue: as :func:`scan`.
     """
     axis = ScanAxis.of(low, high, whole, between=whole and gap.floats)
     everywhere = _grid_values(gap, axis, (yield axis.floats))
@@ -184,7 +184,7 @@ def _last_value(gap: Gap, inside: Fraction, outside: Fraction, whole: bool) -> S
         between = (start + (end - start) * i / EDGE_SECTIONS for i in range(1, EDGE_SECTIONS))
         numbers = list(dict.fromkeys(number for x in between if (number := float(math.floor(x) if whole else f"{x:.6g}")) not in (inside, outside)))
         for number, value in zip(numbers, (yield numbers), strict=True):
-            point = written(number)
+            point = exact_decimal(number)
             here = value if value == value else gap(point)
             if here is None:
                 outside = point

@@ -11,7 +11,7 @@ from itertools import islice
 from symroof.formula import build
 from symroof.formula.compare import same
 from symroof.formula.rewrite import replaced, substitute
-from symroof.formula.tree import ZERO, Compare, Name, Pow, Tree
+from symroof.formula.tree import ZERO, Compare, Expr, Name, Pow
 from symroof.solver.arms import beats, ends, innermost
 from symroof.solver.closed_forms import Form, closed_forms, known_sign, plain_sign, plainly_positive
 from symroof.solver.crossing import hidden_exponent, whole_name
@@ -19,12 +19,12 @@ from symroof.solver.rational import NotRational, Polynomial, factored, rational,
 from symroof.solver.result import CLOSED, Branch, Condition, Crossing
 
 
-def split_signs(tree: Tree, signed: Iterable[str]) -> Tree:
+def split_signs(tree: Expr, signed: Iterable[str]) -> Expr:
     """A formula in which each signed name is how far it lies above zero, less how far below."""
     return substitute(tree, {name: build.sub(Name(_above(name)), Name(_below(name))) for name in signed})
 
 
-def join_signs(tree: Tree, signed: Iterable[str]) -> Tree:
+def join_signs(tree: Expr, signed: Iterable[str]) -> Expr:
     """The same in the names again: what holds for every two numbers holds for the name and zero."""
     return substitute(tree, {part: whole for name in signed for part, whole in ((_above(name), Name(name)), (_below(name), ZERO))})
 
@@ -60,7 +60,7 @@ MOST_BRANCHES = 32
 """More choices of arms than a reader can use."""
 
 
-def symbolic(difference: Tree, x: str, within: tuple[Compare, ...] = ()) -> Crossing:
+def symbolic(difference: Expr, x: str, within: tuple[Compare, ...] = ()) -> Crossing:
     """The crossing of two sides whose inputs have no numbers; ``within`` are bounds of the unknown.
 
     Raises:
@@ -105,7 +105,7 @@ def _side(over: Polynomial, under: Polynomial) -> int:
     return signs.pop() if len(signs) == 1 and all(plainly_positive(c) for c in under.values()) else 0
 
 
-def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
+def _through_power(difference: Expr, power: Pow, x: str, within: tuple[Compare, ...]) -> Crossing:
     """All of the unknown is in one exponent: the power as a whole first, then its logarithm."""
     whole = whole_name(x)
     branches = []
@@ -118,7 +118,7 @@ def _through_power(difference: Tree, power: Pow, x: str, within: tuple[Compare, 
     return Crossing("conditional", CLOSED, tuple(branches))
 
 
-def arms(tree: Tree, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[tuple[Tree, tuple[Compare, ...]]]:
+def arms(tree: Expr, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[tuple[Expr, tuple[Compare, ...]]]:
     """Every way to choose the winners of the maxima that the unknown moves, with the conditions under which they win."""
     node = innermost(tree, x)
     if node is None:
@@ -134,7 +134,7 @@ def arms(tree: Tree, x: str, conditions: tuple[Compare, ...] = ()) -> Iterator[t
         yield from arms(replaced(tree, node, winner), x, (*conditions, *open_))
 
 
-def _lead(duel: Compare) -> Tree:
+def _lead(duel: Compare) -> Expr:
     """The lead of the winner of two arms over the other, in a maximum or a minimum: not negative where it wins."""
     return build.sub(duel.left, duel.right) if duel.operator == ">=" else build.sub(duel.right, duel.left)
 
@@ -143,7 +143,7 @@ def _turned(duel: Compare) -> Compare:
     return Compare(duel.operator, duel.right, duel.left)
 
 
-def _quotient(tree: Tree, x: str) -> tuple[Polynomial, Polynomial]:
+def _quotient(tree: Expr, x: str) -> tuple[Polynomial, Polynomial]:
     """Numerator and denominator of a choice of arms, without coefficients that are zero whatever the symbols."""
     over, under = rational(tree, x)
     return _without_zeros(factored(shared_factors_out(over))), under if _without_zeros(under) else {}
@@ -176,7 +176,7 @@ def _off_zero(under: Polynomial, x: str) -> tuple[Compare, ...]:
     return (Compare(">", build.power(whole, build.number(2)), ZERO),)
 
 
-def vanishes(tree: Tree) -> bool:
+def vanishes(tree: Expr) -> bool:
     """Whether a formula is zero whatever its symbols: by its polynomial, or where it has none at every one of many random points.
 
     >>> from symroof.formula.parse import parse

@@ -15,7 +15,7 @@ from typing import Any
 
 from symroof.errors import InputError, Problem, nearest
 from symroof.resources import data_folder
-from symroof.specs.strict_yaml import Document, load
+from symroof.strict_yaml import Document, load
 
 NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 BUILT_IN = "inference"
@@ -86,7 +86,7 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
         if _address(entry) == name.lower():
             return NamedModel(entry.name)
     words, word = _words(name)
-    known = {"-".join(_words(spelling)[0]): leads_to for spelling, leads_to in _spellings(shipped)}
+    known = {"-".join(_words(spelling)[0]): reachable_names for spelling, reachable_names in _spellings(shipped)}
     left_out: list[str] = []
     while words:
         for spelled in (words, words[1:] if words[0] == "meta" else words):
@@ -128,7 +128,7 @@ def _words(name: str) -> tuple[list[str], str]:
 def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     """The models of the catalogue whose names are nearest."""
     own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
-    spellings = {"-".join(_words(spelling)[0]): own.get(leads_to, leads_to) for spelling, leads_to in _spellings(shipped)}
+    spellings = {"-".join(_words(spelling)[0]): own.get(reachable_names, reachable_names) for spelling, reachable_names in _spellings(shipped)}
     near = difflib.get_close_matches("-".join(_words(name)[0]), spellings, n=3 * MOST_NEAR, cutoff=0.6)
     return list(dict.fromkeys(spellings[spelling] for spelling in near))[:MOST_NEAR]
 

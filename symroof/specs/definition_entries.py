@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.formula.parse import LONGEST
 from symroof.formula.text import text
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import Source, Spec
 from symroof.units import Unit, UnitError, parse_unit
 
@@ -29,13 +29,13 @@ Latex = Annotated[str | None, BeforeValidator(lambda value: _latex(value))]
 UnitText = Annotated[str, BeforeValidator(lambda value: _unit(value).text)]
 
 
-def _formula(value: object) -> str | Tree:
+def _formula(value: object) -> str | Expr:
     """A formula as text or as a tree; a bare number is a formula too."""
     if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
         return Num(Fraction(value))
     if isinstance(value, str) and len(value) > LONGEST:
         raise ValueError(f"has {len(value):,} characters; a formula has at most {LONGEST:,}")
-    if not isinstance(value, (str, Tree)):
+    if not isinstance(value, (str, Expr)):
         raise ValueError("expected a formula, such as prefill_flops*(1 - hit_rate)")
     return value
 
@@ -61,7 +61,7 @@ def _unit(value: object) -> Unit:
 
 
 def _said(formula: Any) -> str:
-    return text(formula) if isinstance(formula, Tree) else " ".join(str(formula).split())
+    return text(formula) if isinstance(formula, Expr) else " ".join(str(formula).split())
 
 
 class InputSpec(Spec):

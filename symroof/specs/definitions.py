@@ -16,10 +16,10 @@ from symroof.errors import InputError, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, At, Compare, Largest, Name, Num, Tree, names, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, Num, QuantityAt, names, walk
 from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, OWN, Declarations
 from symroof.theory.quantity import Quantity, declared_quantity
 from symroof.theory.spellings import printed_name, read_formula, resolved
@@ -114,7 +114,7 @@ class _Written(NamedTuple):
     """One formula of an entry: its place, the formula, and the name whose unit it must have, if that is not the quantity."""
 
     place: Place
-    tree: Tree
+    tree: Expr
     of: str = ""
 
 
@@ -124,8 +124,8 @@ class _FormulaReader:
     def __init__(self, names: Collection[str]) -> None:
         self.names, self.faults, self.unread = names, list[tuple[Place, str]](), set[str]()
 
-    def read(self, entry: str, place: Place, written: Any) -> Tree:
-        if isinstance(written, Tree):
+    def read(self, entry: str, place: Place, written: Any) -> Expr:
+        if isinstance(written, Expr):
             return written
         try:
             return resolved(read_formula(written, tuple(self.names)))
@@ -247,7 +247,7 @@ def _quantity(name: str, spec: FormulaSpec, formulas: list[_Written], known: Map
     return replace(quantity, exists=tuple(known[condition] for condition in spec.exists if condition in known))
 
 
-def _mentioned(tree: Tree) -> list[str]:
+def _mentioned(tree: Expr) -> list[str]:
     """Every name of a formula, those at changed inputs included."""
     changed = [key for node in walk(tree) for key, _ in getattr(node, "changes", ())]
     return list(dict.fromkeys((*names(tree), *changed)))
@@ -258,7 +258,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     tree = formula.tree
     if formula.of == TRUTH:
         return []
-    if isinstance(tree, Largest) or (isinstance(tree, Compare) and tree.operator == "="):
+    if isinstance(tree, ArgMax) or (isinstance(tree, Compare) and tree.operator == "="):
         return ["is not a formula of a number; an equation belongs in thresholds"]
     name = formula.of or name
     declared = known.symbol(name).dimension  # type: ignore[union-attr]
@@ -274,7 +274,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     return []
 
 
-def _circles(read: Mapping[str, list[Tree]]) -> list[tuple[Place, str]]:
+def _circles(read: Mapping[str, list[Expr]]) -> list[tuple[Place, str]]:
     """Circular definitions, each circle once."""
     faults: list[tuple[Place, str]] = []
     done: set[str] = set()
@@ -294,14 +294,16 @@ def _circles(read: Mapping[str, list[Tree]]) -> list[tuple[Place, str]]:
     return faults
 
 
-def _too_large(read: Mapping[str, list[Tree]], known: Declarations) -> list[tuple[Place, str]]:
+def _too_large(read: Mapping[str, list[Expr]], known: Declarations) -> list[tuple[Place, str]]:
     """Formulas that become too large once the definitions they use are substituted."""
     every = {**{name: [tree] for name, tree in known.definitions.items()}, **read}
     sizes: dict[str, int] = {}
 
     def size(name: str) -> int:
         if name not in sizes:
-            sizes[name] = sum(size(node.name) if isinstance(node, (Name, At)) and node.name in every else 1 for tree in every[name] for node in walk(tree))
+            sizes[name] = sum(
+                size(node.name) if isinstance(node, (Name, QuantityAt)) and node.name in every else 1 for tree in every[name] for node in walk(tree)
+            )
         return sizes[name]
 
     return [((name, "formula"), f"has more than {MOST_NODES:,} parts with the definitions it uses") for name in read if size(name) > MOST_NODES]
@@ -347,5 +349,5 @@ def redefined(name: str, entry: Mapping[str, Any], known: Declarations) -> Decla
         raise InputError([document.problem(("define", *place), *split_hint(message)) for place, message in error.items]) from None
 
 
-def _spec_of(quantity: Quantity, tree: Tree) -> FormulaSpec:
+def _spec_of(quantity: Quantity, tree: Expr) -> FormulaSpec:
     return FormulaSpec(formula=tree, unit=quantity.written_in or quantity.unit, means=quantity.meaning, latex=quantity.latex, counts=quantity.counted)

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, WithJsonSchema, model_validator
 from symroof.errors import nearest
 from symroof.resources import data_folder
 from symroof.specs.fields import Spec, Whole, build, in_unit
-from symroof.specs.strict_yaml import load
+from symroof.strict_yaml import load
 from symroof.theory.symbols import INPUTS
 from symroof.units import Quantity, describe
 

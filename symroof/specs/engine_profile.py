@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.errors import nearest
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
 from symroof.specs.fields import NAME, Faults, Source, Spec, amount, build
@@ -195,7 +195,7 @@ class EngineProfile:
             laid |= getattr(earlier, section)
         return laid
 
-    def tree(self, name: str, memory: Fraction | None, device: str) -> Tree | None:
+    def tree(self, name: str, memory: Fraction | None, device: str) -> Expr | None:
         """The value or formula of an input on a device; None where the profile leaves it open."""
         entry = self.inputs.get(name)
         value = entry.of(memory, device) if entry else None

@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
 
 from symroof.errors import InputError, Problem, nearest, split_hint
-from symroof.specs.strict_yaml import Document, Location
+from symroof.strict_yaml import Document, Location
 from symroof.units import Quantity, UnitError, describe, parse_quantity, parse_unit, significant, strict, with_usual_unit
 
 NAME = r"^[a-z0-9][a-z0-9._-]{0,63}$"

@@ -9,7 +9,7 @@ from symroof.errors import InputError
 
 if TYPE_CHECKING:
     from symroof.specs.fields import Spec
-    from symroof.specs.strict_yaml import Document
+    from symroof.strict_yaml import Document
 
 FILE_KINDS = {
     "study": ("symroof.specs.study", "StudySpec"),

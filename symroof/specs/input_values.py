@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.errors import nearest
 from symroof.formula.from_sympy import is_sympy
-from symroof.formula.tree import Compare, Largest, Num, Tree, names
+from symroof.formula.tree import ArgMax, Compare, Expr, Num, names
 from symroof.specs.fields import Fault, ValueRange, in_unit, parse_range, raise_faults
 from symroof.specs.other_tools import equivalent_of_name
 from symroof.theory.declarations import NONE, Declarations
@@ -14,7 +14,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import ALIASES, INPUTS, STEP_INDEX, Symbol, canonical
 from symroof.units import strict
 
-Setting = Tree | ValueRange
+Setting = Expr | ValueRange
 """A value for a name: a number or formula as a tree, or a range."""
 
 MOST_VALUES = 64
@@ -103,7 +103,7 @@ def in_domain(symbol: Symbol, value: Setting) -> Setting:
     if symbol.most == "1" and high > 1:
         raise ValueError("must be between 0 and 1 (for example 0.62 or 62 %)")
     if symbol.counted and not isinstance(symbol, Quantity) and (low.denominator != 1 or high.denominator != 1):
-        raise ValueError(f"counts {symbol.spoken_unit or 'thing'}s: write a whole number")
+        raise ValueError(f"counts {symbol.display_unit or 'thing'}s: write a whole number")
     return value
 
 
@@ -111,7 +111,7 @@ PLAIN_QUANTITY = re.compile(r"\s*[-+]?[\d.](?![^A-Za-z]*[A-Za-z]\w*\s+[A-Za-z])(
 """A text that begins with a number and neither adds nor multiplies, by a sign or by letters side by side: a quantity, never a formula."""
 
 
-def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Tree:
+def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) -> Expr:
     """A formula for a quantity, of the quantity's dimension."""
     from symroof.formula.parse import FormulaError
     from symroof.theory.spellings import read_formula, resolved
@@ -127,7 +127,7 @@ def _formula(symbol: Symbol, text: str, reading: ValueError, own: Declarations) 
     return _checked_formula(symbol, tree, own)
 
 
-def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
+def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Expr]) -> Expr:
     """A formula of a symbol's dimension; ``parts`` are named formulas, which are substituted.
 
     Raises:
@@ -144,11 +144,11 @@ def formula_for(symbol: Symbol, text: str, parts: Mapping[str, Tree]) -> Tree:
     return _checked_formula(symbol, tree, NONE)
 
 
-def _checked_formula(symbol: Symbol, tree: Tree, own: Declarations) -> Tree:
+def _checked_formula(symbol: Symbol, tree: Expr, own: Declarations) -> Expr:
     """A formula over known names, of the quantity's dimension."""
     from symroof.formula import dimension
 
-    if isinstance(tree, (Compare, Largest)):
+    if isinstance(tree, (Compare, ArgMax)):
         raise ValueError("is true or false, or a category; a number is needed")
     for name in names(tree):
         symbol_of(name, own)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from symroof.specs import catalogue
-from symroof.specs.strict_yaml import Document, load
+from symroof.strict_yaml import Document, load
 
 if TYPE_CHECKING:
     from symroof.specs.model import ModelSpec

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from symroof.errors import nearest
 from symroof.formula.parse import parse
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Expr, Num
 from symroof.units import UnitError, parse_quantity, parse_unit, strict
 
 BITS = {"fp64": 64, "fp32": 32, "tf32": 32, "fp16": 16, "bf16": 16, "fp8": 8, "int8": 8, "fp6": 6, "fp4": 4, "int4": 4}
@@ -27,9 +27,9 @@ class Width:
     """How wide an element is: formulas to set, its format, and what it computes in where that does not follow from it."""
 
     text: str
-    bytes: Tree
+    bytes: Expr
     format: str
-    settings: tuple[tuple[str, Tree], ...] = ()
+    settings: tuple[tuple[str, Expr], ...] = ()
     computes: str | None = None
 
 

@@ -13,7 +13,7 @@ from symroof.errors import nearest
 from symroof.formula import build
 from symroof.formula.parse import FormulaError, parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 from symroof.specs.fields import NAME, Fault, Source, Spec, in_unit, raise_faults
 from symroof.specs.input_values import formula_for
 from symroof.specs.study_fields import Assume, Precision, Settings
@@ -39,14 +39,14 @@ class Definition:
         kinds: the same for kinds of model that the tool has a formula of its own for.
     """
 
-    base: Tree
-    terms: tuple[tuple[str, Tree], ...] = ()
+    base: Expr
+    terms: tuple[tuple[str, Expr], ...] = ()
     own_base: bool = True
     written: str = ""
     kinds: tuple[tuple[str, Definition], ...] = ()
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> Expr:
         return build.add(self.base, *(term for _, term in self.terms)) if self.terms else self.base
 
     def for_model(self, inputs: Collection[str]) -> Definition | None:
@@ -98,9 +98,9 @@ class _Parts:
     def differs(self, kind: str) -> bool:
         return any(kind in texts for texts in self.texts.values())
 
-    def of(self, kind: str) -> dict[str, Tree]:
+    def of(self, kind: str) -> dict[str, Expr]:
         """The formula of each part for a kind of model, with the parts before it substituted."""
-        made: dict[str, Tree] = {}
+        made: dict[str, Expr] = {}
         for name, texts in self.texts.items():
             try:
                 made[name] = substitute(read_formula(_for_kind(texts, kind), tuple(made)), made)

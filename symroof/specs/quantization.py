@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from symroof.errors import nearest
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Num, Tree
+from symroof.formula.tree import Expr, Num
 from symroof.specs.fields import Spec, Whole, amount
 from symroof.specs.precision import BITS, Width
 from symroof.theory.layer_rows import PARAMETER_GROUPS, layer_rows
@@ -38,7 +38,7 @@ class Dimensions(NamedTuple):
     """The values of names for the evaluation of formulas: numbers, and definitions over them."""
 
     numbers: Mapping[str, Any]
-    definitions: Mapping[str, Tree] = {}
+    definitions: Mapping[str, Expr] = {}
 
     def value(self, name: str) -> Any:
         return evaluate(self.definitions[name], self) if name in self.definitions else self.numbers[name]

@@ -9,8 +9,8 @@ from symroof.errors import InputError
 from symroof.specs.catalogue import find, has_entry
 from symroof.specs.fields import build
 from symroof.specs.file_kinds import IDENTIFYING_KEYS
-from symroof.specs.strict_yaml import Document, load
 from symroof.specs.study import StudySpec
+from symroof.strict_yaml import Document, load
 from symroof.theory.declarations import NONE, Declarations
 
 if TYPE_CHECKING:

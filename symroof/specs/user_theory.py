@@ -14,14 +14,14 @@ from symroof.errors import InputError
 from symroof.formula.dimension import DimensionError, dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.text import text
-from symroof.formula.tree import Tree, names
+from symroof.formula.tree import Expr, names
 from symroof.specs.definition_entries import AnySource, ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import NAME, Faults, Spec, build
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 from symroof.theory.declarations import OWN, Declarations
 from symroof.theory.quantity import declared_quantity
 from symroof.theory.spellings import read_formula, resolved
-from symroof.theory.sympy_input import is_sympy, name_in, read_definition, read_expression
+from symroof.theory.sympy_input import is_sympy, read_definition, read_expression, symbol_name
 from symroof.units import describe
 
 R = TypeVar("R")
@@ -77,7 +77,7 @@ def from_python(inputs: Mapping[Any, Any], define: Mapping[Any, Any], thresholds
     >>> made.quantity("wait").unit, made.input("width").may_vanish
     ('s', False)
     """
-    entries = {str(name_in(key)): _input(str(name_in(key)), key, value) for key, value in inputs.items()}
+    entries = {str(symbol_name(key)): _input(str(symbol_name(key)), key, value) for key, value in inputs.items()}
     data: dict[str, Any] = {"name": "python", "title": title or "A theory in Python", "inputs": entries}
     own = replace(_built(data), symbols=tuple((key.name, key) for key in inputs if is_sympy(key)))
     data["define"], known = _formulas(define, own)
@@ -109,7 +109,7 @@ def _exact(value: Any) -> Any:
 
 def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, Any], Declarations]:
     """The file form of definitions, and the declarations with their units; a missing unit is that of the formula."""
-    left = {str(name_in(key)): dict(value) if isinstance(value, Mapping) else {"formula": value} for key, value in define.items()}
+    left = {str(symbol_name(key)): dict(value) if isinstance(value, Mapping) else {"formula": value} for key, value in define.items()}
     made: dict[str, Any] = {}
     while left:
         ready = [name for name, entry in left.items() if left.keys().isdisjoint(_mentioned_names(entry.get("formula"), own))]
@@ -117,7 +117,7 @@ def _formulas(define: Mapping[Any, Any], own: Declarations) -> tuple[dict[str, A
             made[name] = entry = _formula(name, left.pop(name), own)
             quantity = declared_quantity(name, {key: entry[key] for key in ("unit", "means")}, OWN)
             own = Declarations(quantities=(quantity,)).joined(own)
-    return {name: made[name] for name in map(str, map(name_in, define))}, own
+    return {name: made[name] for name in map(str, map(symbol_name, define))}, own
 
 
 def _mentioned_names(formula: Any, own: Declarations) -> Iterable[str]:
@@ -150,7 +150,7 @@ def unit_of(formula: Any, own: Declarations) -> str:
     'byte/s'
     """
     try:
-        tree = formula if isinstance(formula, Tree) else resolved(read_formula(str(formula), (*own,)))
+        tree = formula if isinstance(formula, Expr) else resolved(read_formula(str(formula), (*own,)))
         unit = dimension(tree, lambda inner: own.symbol(inner).dimension)  # type: ignore[union-attr]
     except (FormulaError, DimensionError, AttributeError):
         return ""
@@ -159,7 +159,7 @@ def unit_of(formula: Any, own: Declarations) -> str:
 
 def _pairs(thresholds: Any) -> list[tuple[str, Any]]:
     """Thresholds by name; in a list each entry has its own name, as in a file."""
-    return [(str(name_in(name)), value) for name, value in thresholds.items()] if isinstance(thresholds, Mapping) else [("", value) for value in thresholds]
+    return [(str(symbol_name(name)), value) for name, value in thresholds.items()] if isinstance(thresholds, Mapping) else [("", value) for value in thresholds]
 
 
 def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
@@ -169,4 +169,4 @@ def _threshold(name: str, value: Any, own: Declarations) -> dict[str, Any]:
     if is_sympy(equation):
         equation = text(read_expression(equation, own=own))
     entry = {"name": name, "means": str(equation), **entry, "equation": equation}
-    return {**entry, "unknown": name_in(entry["unknown"])} if "unknown" in entry else entry
+    return {**entry, "unknown": symbol_name(entry["unknown"])} if "unknown" in entry else entry

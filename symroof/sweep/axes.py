@@ -16,7 +16,7 @@ from symroof.cases.request import Request
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line
 from symroof.formula.parse import parse
-from symroof.formula.tree import Compare, Largest, Num
+from symroof.formula.tree import ArgMax, Compare, Num
 from symroof.specs.input_values import needs_unit, symbol_of
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_fields import precision_names
@@ -252,6 +252,6 @@ def _numeric(name: str, own: Declarations) -> Symbol:
         hint = nearest(name, known) or "an axis is batch, prompt, tp, mfu, mem_bandwidth, model, hardware, weights, attention or the like"
         raise ValueError(f"no input, quantity or counting choice; {hint}") from None
     definition = getattr(symbol, "definition", None)
-    if definition and isinstance(parse(definition), (Compare, Largest)):
+    if definition and isinstance(parse(definition), (Compare, ArgMax)):
         raise ValueError("is not a number; an axis is an input, or a quantity that can be measured")
     return symbol

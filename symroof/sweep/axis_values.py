@@ -162,5 +162,5 @@ def _plus(text: str, first: Fraction, last: Fraction, step: Fraction) -> Iterato
 def _whole(symbol: Symbol, values: Iterator[Fraction]) -> Iterator[Fraction]:
     for value in values:
         if symbol.counted and not isinstance(symbol, Quantity) and value.denominator != 1:
-            raise ValueError(f"counts {symbol.spoken_unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
+            raise ValueError(f"counts {symbol.display_unit or 'thing'}s, and its steps lead to {float(value):g}: take whole steps")
         yield value

@@ -16,7 +16,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Value
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Compare, Name, Num, Tree, names
+from symroof.formula.tree import Compare, Expr, Name, Num, names
 from symroof.resources import PACKAGE
 from symroof.specs.fields import Spec
 from symroof.sweep.axes import Axis
@@ -138,7 +138,7 @@ class Plan:
     missing_in_part: tuple[dict[str, str], ...]
     title: str
     notes: tuple[str, ...] = ()
-    _steps: dict[int, dict[str, tuple[Tree, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
+    _steps: dict[int, dict[str, tuple[Expr, tuple[str, ...]]]] = field(default_factory=dict, compare=False)
 
     @cached_property
     def labelled(self) -> tuple[Axis, ...]:
@@ -188,7 +188,7 @@ class Plan:
         moved = frozenset().union(*(self.functions[i].depends[name] for i in having))
         differing = self.axes_that_differ([self.reached(i, name) if i in having else {} for i in range(len(self.cases))])
         labels = tuple(dict.fromkeys(label for i in having for label in self.functions[i].labels.get(name, ())))
-        kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.stands_for(name), Compare) else NUMBER
+        kind = LABEL if labels else TRUTH if isinstance(self.cases[having[0]].case.formula_or_name(name), Compare) else NUMBER
         dims = tuple(axis.name for axis in self.axes if axis.name in (differing if axis.labelled else moved))
         return Variable(name, kind, dims, symbol.unit, symbol.meaning, labels, len(having) == len(self.cases))
 
@@ -202,9 +202,9 @@ class Plan:
                 axes.add(axis.name)
         return frozenset(axes)
 
-    def reached(self, case: int, name: str) -> dict[str, Tree]:
+    def reached(self, case: int, name: str) -> dict[str, Expr]:
         """Every formula that a quantity leads to in a case: two cases with the same ones give the same value."""
-        formulas: dict[str, Tree] = {}
+        formulas: dict[str, Expr] = {}
         todo = [name]
         while todo:
             current = todo.pop()
@@ -213,14 +213,14 @@ class Plan:
                 todo += further
         return formulas
 
-    def _step(self, case: int, name: str) -> tuple[Tree, tuple[str, ...]]:
+    def _step(self, case: int, name: str) -> tuple[Expr, tuple[str, ...]]:
         """The formula of a name in a case, and the names in it and in its conditions."""
         known = self._steps.setdefault(case, {})
         if name not in known:
             own, quantity = self.cases[case].case, QUANTITIES.get(name)
-            tree = Name(name) if name in self._moved else own.stands_for(name, changed=self._moved)
+            tree = Name(name) if name in self._moved else own.formula_or_name(name, changed=self._moved)
             search = None if name in self._moved else own.search(name, self._moved)
-            known[name] = tree, (*names(tree), *(search.demands if search else ()), *(quantity.demands if quantity else ()))
+            known[name] = tree, (*names(tree), *(search.required_names if search else ()), *(quantity.required_names if quantity else ()))
         return known[name]
 
     @cached_property

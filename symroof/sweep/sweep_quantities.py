@@ -8,17 +8,17 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem, nearest
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.parse import FormulaError
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 from symroof.formula.tree import names as names_of
 from symroof.sweep.axes import LABELLED
 from symroof.theory.case import Case
-from symroof.theory.declarations import NONE, Declarations, Missing
+from symroof.theory.declarations import NONE, Declarations, MissingInput
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import SWITCHES
-from symroof.theory.symbols import UNNAMED, base_name
-from symroof.theory.sympy_input import is_sympy, quantity_in, read_expression
+from symroof.theory.symbols import UNDECLARED_NAMES, base_name
+from symroof.theory.sympy_input import is_sympy, name_or_expression, read_expression
 from symroof.theory.theory import UnknownName
 
 FIRST = (
@@ -40,9 +40,9 @@ def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list
     """
     quantities: dict[str, None] = {}
     problems = []
-    for written in (part for name in (quantity_in(name, own) for name in names) for part in _parts(name)):
+    for written in (part for name in (name_or_expression(name, own) for name in names) for part in _parts(name)):
         name = printed_name(written)
-        if isinstance(written, UNNAMED):
+        if isinstance(written, UNDECLARED_NAMES):
             quantities[written] = None
         elif own.symbol(base_name(name)):
             quantities[name] = None
@@ -57,10 +57,10 @@ def requested_quantities(names: Iterable[Any], own: Declarations = NONE) -> list
 
 
 def _parts(written: str) -> list[str]:
-    return [written] if isinstance(written, UNNAMED) else [part.strip() for part in written.split(",")]
+    return [written] if isinstance(written, UNDECLARED_NAMES) else [part.strip() for part in written.split(",")]
 
 
-def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Tree]:
+def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[str, Expr]:
     """The keywords of a sweep that are formulas, in SymPy or as text, and so name a column; all others are axes.
 
     >>> from symroof.formula.text import text
@@ -79,7 +79,7 @@ def formula_columns(over: Mapping[str, Any], own: Declarations = NONE) -> dict[s
     return made
 
 
-def _formula(name: str, value: Any, own: Declarations) -> Tree | None:
+def _formula(name: str, value: Any, own: Declarations) -> Expr | None:
     """The formula of a column; None of the values of an axis: numbers, labels, texts that name an input or are no formula of names."""
     if is_sympy(value):
         return read_expression(value, own=own) if getattr(value, "free_symbols", None) else None
@@ -153,7 +153,7 @@ def _missing_input(case: Case, name: str) -> Exception | None:
     """Why a quantity has no value whatever the axes are; nothing where it has one, here or elsewhere on the grid."""
     try:
         case.value(name)
-    except NotGiven as error:
+    except UndefinedValue as error:
         return error
     except UnknownName:
         return UnknownName("is not a part of this model")
@@ -163,4 +163,4 @@ def _missing_input(case: Case, name: str) -> Exception | None:
 
 
 def _hint(why: Exception) -> str:
-    return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES" if isinstance(why, Missing) else ""
+    return f"--set {why.name}=VALUE, or an axis: --over {why.name}=VALUES" if isinstance(why, MissingInput) else ""

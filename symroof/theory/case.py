@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 from symroof.formula import build
 from symroof.formula.derivative import SLOPE_BY_TERM_COUNT, derivative
 from symroof.formula.dual import Dual, Gradient
-from symroof.formula.evaluate import NotGiven, NoValue, chosen_index, evaluate
+from symroof.formula.evaluate import NoValue, UndefinedValue, chosen_index, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.piecewise import NotPolynomial, Piecewise
+from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ONE, ZERO, At, Call, Compare, DerivativeName, Largest, Name, Num, Tree, mentions, names
-from symroof.theory.declarations import Missing, NoClosedForm, Recall, default_of
+from symroof.formula.tree import ONE, ZERO, ArgMax, Call, Compare, DerivativeName, Expr, Name, Num, QuantityAt, mentions, names
+from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of
 from symroof.theory.devices import total_of
-from symroof.theory.layout import FREE, affects_layout, layout, shapes
+from symroof.theory.layout import FREE, affects_layout, layout, shapes_layout
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.quantity import Quantity, Search
+from symroof.theory.quantity import ImplicitDefinition, Quantity
 from symroof.theory.search import fixed_point, largest_whole_number, slope, slope_of_fixed_point
-from symroof.theory.symbols import Unnamed, base_name
+from symroof.theory.symbols import ExpressionName, base_name
 from symroof.theory.theory import Theory, UnknownName, theory
 
 MOST_CHANGES = 12
@@ -47,9 +47,9 @@ class _Plan(NamedTuple):
     """
 
     unmoved: bool
-    exists: tuple[tuple[Tree, str], ...]
-    search: Search | None
-    formula: Tree | None
+    exists: tuple[tuple[Expr, str], ...]
+    search: ImplicitDefinition | None
+    formula: Expr | None
 
 
 @dataclass
@@ -61,7 +61,7 @@ class _Plans:
 
 
 @dataclass
-class Case(Recall):
+class Case(DropsCaches):
     """Values for a theory: ``given`` maps names to numbers or formulas; values are computed once, when needed.
 
     With ``same_layout`` degrees only take values with the layout of this case, so that its formulas hold for all of them.
@@ -75,7 +75,7 @@ class Case(Recall):
     """
 
     theory: Theory
-    given: Mapping[str, Tree]
+    given: Mapping[str, Expr]
     numbers: Mapping[str, Any] = field(default_factory=dict)
     free: frozenset[str] = frozenset()
     rounded: bool = False
@@ -110,17 +110,17 @@ class Case(Recall):
             tree = self.given.get(name) or self.default(name)
             return tree.value if isinstance(tree, Num) else None if tree is None else FREE
         plain = _plain(value)
-        return plain if isinstance(plain, Fraction) and (not shapes(name) or plain.denominator == 1) else FREE
+        return plain if isinstance(plain, Fraction) and (not shapes_layout(name) or plain.denominator == 1) else FREE
 
-    def permits(self, tp: Fraction | int) -> bool:
+    def can_split_heads(self, tp: Fraction | int) -> bool:
         """Whether this many devices can divide the key and value heads, or replicate them evenly."""
         heads = [tree.value for name, tree in self.given.items() if base_name(name) == "n_kv_heads" and isinstance(tree, Num)]
         return all(held % tp == 0 or tp % held == 0 for held in heads)
 
-    def freed(self, names: Collection[str], rounded: bool = False) -> Case:
+    def without_values(self, names: Collection[str], rounded: bool = False) -> Case:
         """The same case with some names left open: degrees among them shape its formulas, which with ``rounded`` divide whole heads
         only, for arrays with degrees that do not divide them."""
-        shaping = self.free.union(filter(shapes, names))
+        shaping = self.free.union(filter(shapes_layout, names))
         whole = bool(shaping) and (rounded or self.rounded)
         if (shaping, whole) == (self.free, self.rounded):
             return self
@@ -132,7 +132,7 @@ class Case(Recall):
         """The value of an input or quantity, exact.
 
         Raises:
-            Missing: an input it needs was not given and has no default.
+            MissingInput: an input it needs was not given and has no default.
             NoClosedForm: it has no closed form under the assumptions.
             NoValue: it has no value here (a division by zero, a circular definition, an unstable queue).
             UnknownName: it is not declared.
@@ -163,14 +163,14 @@ class Case(Recall):
         search = self.search(name)
         formula = None
         if not search and not chooses(name):
-            with suppress(NotGiven, UnknownName):  # raised again when the value is computed, after the conditions
+            with suppress(UndefinedValue, UnknownName):  # raised again when the value is computed, after the conditions
                 formula = self.formula(name)
         exists = tuple((parse(condition), reason) for condition, reason in quantity.exists) if quantity else ()
-        unmoved = self._unmoved is not None and self._changes.isdisjoint(self.ancestry(name))
+        unmoved = self._unmoved is not None and self._changes.isdisjoint(self.dependencies(name))
         plan = self._plans.by_name[name] = _Plan(unmoved, exists, search, formula)
         return plan
 
-    def search(self, name: str, changed: Collection[str] = ()) -> Search | None:
+    def search(self, name: str, changed: Collection[str] = ()) -> ImplicitDefinition | None:
         """How the value of a name is computed if it has no formula."""
         quantity = self.theory.own.quantity(name)
         if quantity is None or quantity.search is None or name in self.given or self._without(quantity, changed):
@@ -179,20 +179,20 @@ class Case(Recall):
 
     def _without(self, quantity: Quantity, changed: Collection[str]) -> str:
         """The formula of a quantity for an optional input without a value; empty if that has one."""
-        if quantity.without is None or quantity.without[0] in changed or self.chosen(quantity.without[0]):
+        if quantity.without is None or quantity.without[0] in changed or self.is_set(quantity.without[0]):
             return ""
         return quantity.without[1]
 
-    def _searched(self, name: str, search: Search) -> Any:
+    def _searched(self, name: str, search: ImplicitDefinition) -> Any:
         """The value found by a search, with its derivative if an input of this case is differentiated by."""
         body, standing = parse(search.body), self._without_slopes()
         high = evaluate(parse(search.high), self)
-        if isinstance(high, Piecewise):
+        if isinstance(high, PiecewisePolynomial):
             raise NotPolynomial("a search that moves with the index of a sum")
         if standing is self:
-            return (largest_whole_number if search.kind == "most" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
+            return (largest_whole_number if search.kind == "largest" else fixed_point)(self._at_unknown(search.unknown, body), _plain(high))
         value = standing.value(name)
-        if search.kind == "most":
+        if search.kind == "largest":
             return value
         if value == _plain(high):
             return high
@@ -200,12 +200,12 @@ class Case(Recall):
             standing._own_slopes[name] = slope(standing._at_unknown(search.unknown, body)(Dual(value, Fraction(1))))
         return slope_of_fixed_point(value, standing._own_slopes[name], slope(self._at_unknown(search.unknown, body)(value)))
 
-    def _at_unknown(self, unknown: str, body: Tree) -> Callable[[Any], Any]:
+    def _at_unknown(self, unknown: str, body: Expr) -> Callable[[Any], Any]:
         """A formula as a function of one input."""
 
         def at(x: Any) -> Any:
             value = self._inside({unknown: x}).evaluate(body)
-            if isinstance(value, Piecewise):
+            if isinstance(value, PiecewisePolynomial):
                 raise NotPolynomial("a search by what moves with the index of a sum")
             return value
 
@@ -229,9 +229,9 @@ class Case(Recall):
         tree = self.given.get(name)
         if tree is None and name not in OPTIONAL and self.theory.definition(name) is None:
             tree = self.default(name)
-        return tree is not None and (isinstance(tree, Num) or not shapes(name)) and bool(self.value(name) == value)
+        return tree is not None and (isinstance(tree, Num) or not shapes_layout(name)) and bool(self.value(name) == value)
 
-    def known(self, name: str) -> bool:
+    def has_value(self, name: str) -> bool:
         """Whether a name has a value here."""
         try:
             self.value(name)
@@ -239,7 +239,7 @@ class Case(Recall):
             return False
         return True
 
-    def formula(self, name: str, changed: Collection[str] = ()) -> Tree:
+    def formula(self, name: str, changed: Collection[str] = ()) -> Expr:
         """The formula of a name in this case: the given value, its definition, or its default.
 
         ``changed`` names get their values from elsewhere (an unknown, the inputs of an array function, a quantity at changed
@@ -263,21 +263,21 @@ class Case(Recall):
             self.theory.symbol(name)
             if why := self.theory.not_closed(name):
                 raise NoClosedForm(why)
-            raise Missing(name, f"no part of this model gives {name}" if quantity is not None else "")
+            raise MissingInput(name, f"no part of this model gives {name}" if quantity is not None else "")
         return default
 
-    def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Tree:
+    def _slope_formula(self, name: str, by: str, changed: Collection[str]) -> Expr:
         """The derivative of a name by another: that of its formula, in the derivatives of the names it mentions."""
         if (name, by) == (SLOPE_BY_TERM_COUNT.quantity, SLOPE_BY_TERM_COUNT.by):
-            raise NotGiven("the slope of a sum in the number of its terms")
+            raise UndefinedValue("the slope of a sum in the number of its terms")
         if kinds := self.theory.kinds.get(by):
-            raise NotGiven(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
+            raise UndefinedValue(f"{by} differs between parts of this model: take the derivative by {' or '.join(kinds)}")
         if not (by in self.numbers or by in changed or self._is_independent(by)):  # its definition does not apply when it varies
-            return At(DerivativeName.of(name, by), ((by, Name(by)),))
+            return QuantityAt(DerivativeName.of(name, by), ((by, Name(by)),))
         shared = by in self.theory.split  # parts of it follow a total that varies
 
         def moves(inner: str) -> bool:
-            return by in self.ancestry(inner) or (shared and not self.is_input(inner))
+            return by in self.dependencies(inner) or (shared and not self.is_input(inner))
 
         if name == by:
             return ONE
@@ -285,7 +285,7 @@ class Case(Recall):
             return ZERO
         search = self.search(name, changed)
         if search:
-            return ZERO if search.kind == "most" else _slope_of_search(name, search, by)
+            return ZERO if search.kind == "largest" else _slope_of_search(name, search, by)
         return derivative(self.formula(name, changed), by, moves)
 
     def _is_independent(self, name: str) -> bool:
@@ -294,7 +294,7 @@ class Case(Recall):
             return isinstance(self.given[name], Num)
         return self.theory.definition(name) is None and self.search(name) is None
 
-    def stands_for(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Tree:
+    def formula_or_name(self, name: str, complete: bool = True, changed: Collection[str] = ()) -> Expr:
         """The formula of a name in this case, or the name itself if it has none.
 
         With ``complete`` off, a definition is unchanged: optional inputs stay names.
@@ -302,30 +302,30 @@ class Case(Recall):
         try:
             definition = self._definition(name, changed)
             return self.formula(name, changed) if complete or definition is None or name in self.given else definition
-        except (NotGiven, UnknownName):
+        except (UndefinedValue, UnknownName):
             return Name(name)
 
-    def explains(self, name: str) -> Tree:
+    def readable_formula(self, name: str) -> Expr:
         """The formula of a name for readers: optional inputs are left out only if the name then has a value."""
-        return self.stands_for(name, complete=self.known(name))
+        return self.formula_or_name(name, complete=self.has_value(name))
 
-    def expanded(self, tree: Tree, complete: bool | None = None) -> Tree:
+    def expanded(self, tree: Expr, complete: bool | None = None) -> Expr:
         """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name.
 
-        ``complete`` as in :meth:`stands_for`; by default if every name has a value.
+        ``complete`` as in :meth:`formula_or_name`; by default if every name has a value.
         """
 
-        def formula(name: str, changed: frozenset[str]) -> Tree:
+        def formula(name: str, changed: frozenset[str]) -> Expr:
             if name in self.given:
                 return Name(name) if not names(self.given[name]) else self.given[name]
             if name in self.numbers or self.theory.definition(name) is None:
                 return Name(name)
-            return self.stands_for(name, complete=whole, changed=changed)
+            return self.formula_or_name(name, complete=whole, changed=changed)
 
-        whole = all(map(self.known, names(tree))) if complete is None else complete
+        whole = all(map(self.has_value, names(tree))) if complete is None else complete
         return inline(tree, formula)
 
-    def _definition(self, name: str, changed: Collection[str]) -> Tree | None:
+    def _definition(self, name: str, changed: Collection[str]) -> Expr | None:
         """The definition of a name; of a given total, whose parts are unknown, each device has an even share."""
         known = self._theory_for(frozenset(changed))
         definition, whole = known.definition(name), total_of(name)
@@ -338,10 +338,10 @@ class Case(Recall):
         if not changed or self.same_layout:
             return self.theory
         if changed not in self._theories:
-            self._theories[changed] = self.freed(changed).theory
+            self._theories[changed] = self.without_values(changed).theory
         return self._theories[changed]
 
-    def _part(self, whole: str, definition: Tree) -> Tree:
+    def _part(self, whole: str, definition: Expr) -> Expr:
         """The part of one kind of layer in a given total: split like the definitions; in a single pass, all of it."""
         derived = self.theory.definitions.get(whole)
         if derived is None:
@@ -349,7 +349,7 @@ class Case(Recall):
         parts = {part: self.theory.definitions[part] for part in names(derived) if base_name(part) == whole and part in self.theory.definitions}
         return build.mul(Name(whole), build.div(definition, substitute(derived, parts)))
 
-    def _complete(self, name: str, definition: Tree, changed: Collection[str]) -> Tree:
+    def _complete(self, name: str, definition: Expr, changed: Collection[str]) -> Expr:
         """A definition with substitutes for optional inputs that have no value."""
         quantity = self.theory.own.quantity(name)
         if quantity is None:
@@ -359,30 +359,30 @@ class Case(Recall):
             return parse(simpler)
         if not quantity.absent:
             return definition
-        return _with_defaults(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.chosen(key)))
+        return _with_defaults(definition, tuple((key, text) for key, text in quantity.absent if key not in changed and not self.is_set(key)))
 
-    def _decided(self, quantity: Quantity, definition: Tree, changed: Collection[str]) -> Tree:
+    def _decided(self, quantity: Quantity, definition: Expr, changed: Collection[str]) -> Expr:
         """The active arm of a declared choice, if the deciding names do not vary."""
         if not quantity.chooses or not isinstance(definition, Call):
             return definition
         keys = definition.args[::2]
-        if any(name in self.ancestry(inner) for key in keys for inner in names(key) for name in changed):
+        if any(name in self.dependencies(inner) for key in keys for inner in names(key) for name in changed):
             return definition
         try:
             values = [_plain(evaluate(key, self)) for key in keys]
         except NoValue:
             return definition
-        if any(isinstance(value, Piecewise) for value in values):  # depends on the index of a sum
+        if any(isinstance(value, PiecewisePolynomial) for value in values):  # depends on the index of a sum
             return definition
         return definition.args[chosen_index(values)]
 
-    def chosen(self, name: str) -> bool:
+    def is_set(self, name: str) -> bool:
         """Whether a name is given or defined, rather than defaulted."""
         return name in self.given or name in self.numbers or self.theory.definition(name) is not None
 
     def has(self, name: str) -> bool:
         """Whether a name is given, defined or defaulted."""
-        return self.chosen(name) or self.default(name) is not None
+        return self.is_set(name) or self.default(name) is not None
 
     def default(self, name: str) -> Num | None:
         """The default of an input; None if it has none, or the name is not an input."""
@@ -425,43 +425,43 @@ class Case(Recall):
         if child.theory is self.theory:
             changed = frozenset(changes)
             child._plans = self._plans.below.get(changed) or self._plans.below.setdefault(changed, _Plans())
-            child._formulas, child._ancestries = self._formulas, self._ancestries
+            child._formulas, child._dependencies_of = self._formulas, self._dependencies_of
             if self.theory.split.isdisjoint(changed):
                 child._unmoved, child._changes = self, changed
         return child
 
-    def ancestry(self, name: str) -> frozenset[str]:
+    def dependencies(self, name: str) -> frozenset[str]:
         """A name and every name that its value may depend on here, through definitions and given formulas.
 
         Names that follow a total may have another definition: a formula given for a total always counts.
         """
         if not self._formulas:
-            return self.theory.ancestry(name)
-        if name not in self._ancestries:
-            reached, unused = self.theory.ancestry(name), {*self._formulas}
+            return self.theory.dependencies(name)
+        if name not in self._dependencies_of:
+            reached, unused = self.theory.dependencies(name), {*self._formulas}
             while leading := unused & (reached | self.theory.split):
-                reached, unused = reached.union(*(self.theory.leads_to(self._formulas[other]) for other in leading)), unused - leading
-            self._ancestries[name] = reached
-        return self._ancestries[name]
+                reached, unused = reached.union(*(self.theory.reachable_names(self._formulas[other]) for other in leading)), unused - leading
+            self._dependencies_of[name] = reached
+        return self._dependencies_of[name]
 
     @cached_property
-    def _formulas(self) -> Mapping[str, Tree]:
+    def _formulas(self) -> Mapping[str, Expr]:
         """The given values that are formulas."""
         return {name: tree for name, tree in self.given.items() if not isinstance(tree, Num)}
 
     @cached_property
-    def _ancestries(self) -> dict[str, frozenset[str]]:
+    def _dependencies_of(self) -> dict[str, frozenset[str]]:
         return {}
 
-    def no_number(self, tree: Tree) -> str | None:
+    def first_non_number(self, tree: Expr) -> str | None:
         """The first name of a formula that is a condition or a label, which formulas cannot calculate with."""
-        return next((name for name in sorted(names(tree)) if isinstance(self.stands_for(name, complete=False), (Compare, Largest))), None)
+        return next((name for name in sorted(names(tree)) if isinstance(self.formula_or_name(name, complete=False), (Compare, ArgMax))), None)
 
-    def evaluate(self, tree: Tree, at: Mapping[str, Any] | None = None) -> Any:
+    def evaluate(self, tree: Expr, at: Mapping[str, Any] | None = None) -> Any:
         """The value of any formula over this case's names; ``at`` sets other values in this formula only."""
         return evaluate(tree, self, at)
 
-    def moving(self, *inputs: str) -> Case:
+    def with_slopes(self, *inputs: str) -> Case:
         """The same case with some inputs as dual numbers: its values carry derivatives by them."""
         if inputs not in self._moving:
             self._moving[inputs] = self.changed({by: Dual(self.value(by), Gradient({by: Fraction(1)}) if len(inputs) > 1 else Fraction(1)) for by in inputs})
@@ -469,7 +469,7 @@ class Case(Recall):
 
     def slope(self, name: str, by: str) -> Fraction:
         """The derivative of a quantity by an input, on the active arm."""
-        found: Fraction = slope(self.moving(by).value(name))
+        found: Fraction = slope(self.with_slopes(by).value(name))
         return found
 
     def elasticities(self, name: str, inputs: Collection[str]) -> dict[str, Fraction]:
@@ -480,7 +480,7 @@ class Case(Recall):
         value: Fraction = self.value(name)
         if not value:
             return {}
-        together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.ancestry(by) & {*inputs} <= {by})
+        together = tuple(by for by in inputs if not self.theory.symbol(by).counted and self.dependencies(by) & {*inputs} <= {by})
         alone = ((by,) for by in inputs if by not in together)
         slopes = {by: own for group in (together, *alone) if group for by, own in self.slopes(name, group).items()}
         return {by: slopes[by] * self.value(by) / value for by in inputs if by in slopes}
@@ -488,16 +488,16 @@ class Case(Recall):
     def slopes(self, name: str, inputs: tuple[str, ...]) -> dict[str, Fraction]:
         """The partial derivatives of a quantity by some inputs; those without one are left out."""
         try:
-            found = slope(self.moving(*inputs).value(name))
+            found = slope(self.with_slopes(*inputs).value(name))
         except NoValue:
             return {} if len(inputs) == 1 else {by: own for one in inputs for by, own in self.slopes(name, (one,)).items()}
         return {by: found.get(by, Fraction(0)) if isinstance(found, Gradient) else found for by in inputs}
 
-    def used(self, *quantities: str) -> tuple[str, ...]:
+    def inputs_used(self, *quantities: str) -> tuple[str, ...]:
         """The inputs that values were computed from, in order of use."""
-        return tuple(inner for inner in self.leads_to(*quantities) if self.is_input(inner))
+        return tuple(inner for inner in self.reachable_names(*quantities) if self.is_input(inner))
 
-    def leads_to(self, *quantities: str) -> tuple[str, ...]:
+    def reachable_names(self, *quantities: str) -> tuple[str, ...]:
         """The names and all names that their formulas lead to, in order of use."""
         seen: dict[str, None] = {}
 
@@ -506,7 +506,7 @@ class Case(Recall):
                 return
             seen[current] = None
             search = self.search(current)
-            for inner in search.demands if search else names(self.stands_for(current)):
+            for inner in search.required_names if search else names(self.formula_or_name(current)):
                 visit(inner)
 
         for name in quantities:
@@ -528,12 +528,14 @@ def chooses(name: str) -> bool:
     return quantity is not None and bool(quantity.chooses)
 
 
-def _slope_of_search(name: str, search: Search, by: str) -> Tree:
+def _slope_of_search(name: str, search: ImplicitDefinition, by: str) -> Expr:
     """The derivative of a fixed point ``x = body(x, by)``: body's by ``by`` over 1 minus body's by ``x``; at the upper end, that of the end."""
-    body, high = Unnamed.of(parse(search.body)), Unnamed.of(parse(search.high))
+    body, high = ExpressionName.of(parse(search.body)), ExpressionName.of(parse(search.high))
     there = ((search.unknown, Name(name)),)
     within = (
-        ZERO if by == search.unknown else build.div(At(DerivativeName.of(body, by), there), build.sub(ONE, At(DerivativeName.of(body, search.unknown), there)))
+        ZERO
+        if by == search.unknown
+        else build.div(QuantityAt(DerivativeName.of(body, by), there), build.sub(ONE, QuantityAt(DerivativeName.of(body, search.unknown), there)))
     )
     return build.call("of_largest", Name(name), Name(DerivativeName.of(high, by)), Name(high), within)
 
@@ -543,6 +545,6 @@ def _plain(value: Any) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _with_defaults(definition: Tree, stand_ins: tuple[tuple[str, str], ...]) -> Tree:
+def _with_defaults(definition: Expr, stand_ins: tuple[tuple[str, str], ...]) -> Expr:
     """A definition with numbers substituted for some names."""
     return substitute(definition, {key: Num(Fraction(text)) for key, text in stand_ins})

@@ -10,8 +10,8 @@ from dataclasses import MISSING, dataclass, fields
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from symroof.formula.evaluate import NotGiven
-from symroof.formula.tree import DerivativeName, Num, Tree
+from symroof.formula.evaluate import UndefinedValue
+from symroof.formula.tree import DerivativeName, Expr, Num
 from symroof.theory.quantity import Quantity
 from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, base_name, slope_symbol
 from symroof.units import parse_quantity
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from symroof.theory.thresholds import Threshold
 
 
-class Recall:
+class DropsCaches:
     """A dataclass with caches that copies and pickles drop: fields that are not compared, and everything cached outside the fields.
 
     >>> from dataclasses import dataclass, field
     >>> import copy
     >>> @dataclass
-    ... class Square(Recall):
+    ... class Square(DropsCaches):
     ...     side: int
     ...     known: dict = field(default_factory=dict, compare=False)
     >>> copy.copy(Square(3, {"area": 9}))
@@ -47,7 +47,7 @@ OWN = "defined"
 
 
 @dataclass(frozen=True)
-class Declarations(Recall):
+class Declarations(DropsCaches):
     """The user-defined names of one study; none of them is a name of symroof.
 
     Attributes:
@@ -64,7 +64,7 @@ class Declarations(Recall):
     inputs: tuple[Symbol, ...] = ()
     quantities: tuple[Quantity, ...] = ()
     thresholds: tuple[Threshold, ...] = ()
-    formulas: tuple[tuple[str, Tree], ...] = ()
+    formulas: tuple[tuple[str, Expr], ...] = ()
     title: str = ""
     symbols: tuple[tuple[str, Any], ...] = ()
 
@@ -136,7 +136,7 @@ class Declarations(Recall):
         return (*self._symbols, *INPUTS, *QUANTITIES)
 
     @cached_property
-    def definitions(self) -> dict[str, Tree]:
+    def definitions(self) -> dict[str, Expr]:
         """The formulas of the quantities that are declared here."""
         return dict(self.formulas)
 
@@ -160,7 +160,7 @@ NONE = Declarations()
 """No user-defined names."""
 
 
-class Missing(NotGiven):
+class MissingInput(UndefinedValue):
     """An input has no value; ``name`` is the input. Also a quantity of layers that the model lacks; ``why`` says so."""
 
     def __init__(self, name: str, why: str = "") -> None:
@@ -168,7 +168,7 @@ class Missing(NotGiven):
         self.name = name
 
 
-class NoClosedForm(NotGiven):
+class NoClosedForm(UndefinedValue):
     """A quantity has no closed form under the assumptions; its value can still be given."""
 
 

@@ -52,7 +52,7 @@ class Dependence:
     def mentioned(self, name: str, keys: frozenset[str]) -> tuple[str, ...]:
         """The names that the value of a name directly depends on."""
         if search := self.case.search(name, keys):
-            return (*search.demands, *self.case.theory.own.quantity(name).demands)  # type: ignore[union-attr]
+            return (*search.required_names, *self.case.theory.own.quantity(name).required_names)  # type: ignore[union-attr]
         try:
             formula = self.case.formula(name, keys)
         except NoValue:
@@ -61,5 +61,5 @@ class Dependence:
         return (
             *(inner for inner in names(formula) if inner != name),
             *(key for key in changed_inputs(formula) if key in keys),
-            *(quantity.demands if quantity else ()),
+            *(quantity.required_names if quantity else ()),
         )

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, ZERO, Name, Tree
+from symroof.formula.tree import ONE, ZERO, Expr, Name
 from symroof.theory.layout import Layout
 from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
 from symroof.theory.operator_table import PlacedRow, parameters, total
@@ -37,7 +37,7 @@ def per_device(name: str) -> str:
 
 
 STEP_TOTALS = tuple(f"{step.name}_{what}" for step in STEPS for what in ("flops", "bytes"))
-WHOLE: dict[str, Tree] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
+WHOLE: dict[str, Expr] = {"instance_devices": ONE, **{per_device(name): Name(name) for name in (*RESIDENT, "peak_kv_cache_bytes", *STEP_TOTALS)}}
 """The formulas of per-device names if there is only one device."""
 DEVICE_TOTALS = frozenset(map(per_device, (*RESIDENT, *STEP_TOTALS, "memory_bytes")))
 
@@ -59,7 +59,7 @@ class Devices:
         """Quantities without a formula under this layout."""
         return frozenset()
 
-    def definitions(self) -> Iterator[tuple[str, Tree]]:
+    def definitions(self) -> Iterator[tuple[str, Expr]]:
         """Every definition of a device, by name."""
         if self.layout.attention_dp:  # each group prefills one prompt, and experts are placed whole on the groups
             yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
@@ -75,7 +75,7 @@ class Devices:
         yield "stage_send_time", sends("message_bytes", self.layout)
         yield from self._own()
 
-    def _own(self) -> Iterator[tuple[str, Tree]]:
+    def _own(self) -> Iterator[tuple[str, Expr]]:
         """Memory and work of the device, and the times on links."""
         if self.layout.single:
             yield from ((per_device(name), Name(name)) for name in (*RESIDENT, *STEP_TOTALS))
@@ -92,7 +92,7 @@ class Devices:
     # ------------------------------------------------------------------------------------------------------- memory
 
     @cached_property
-    def even(self) -> Tree:
+    def even(self) -> Expr:
         """The divisor of an even share: the devices of one group."""
         return Name("tp") if self.layout.tp else ONE
 
@@ -100,7 +100,7 @@ class Devices:
         """A row with one device's part of its amount."""
         return replace(row, amount=row.own if row.own is not None else build.div(row.amount, self.even))
 
-    def resident(self) -> Iterator[tuple[str, Tree]]:
+    def resident(self) -> Iterator[tuple[str, Expr]]:
         """Weights, cache and states of the device."""
         if self._copies:
             yield "replicated_weight_bytes", stored_bytes(self._copies)
@@ -108,7 +108,7 @@ class Devices:
         yield "kv_cache_bytes_per_device", self._cache()
         yield "state_bytes_per_device", self._state()
 
-    def _weights(self) -> Tree:
+    def _weights(self) -> Expr:
         """The resident weights: an even share, except for copies, whole heads and experts."""
         held = self.placed("params")
         uneven = [row for row in held if (row.own is not None if self.layout.tp else row.pooled) and not self._copied(row)]
@@ -135,7 +135,7 @@ class Devices:
         """The rows of the cache, by the window or chunk that limits them."""
         return {key: rows for key, rows in self.totals.groups("token").items() if key[0] == "kv"}
 
-    def _cache(self) -> Tree:
+    def _cache(self) -> Expr:
         groups = self.cached
         if not groups:
             return ZERO
@@ -144,7 +144,7 @@ class Devices:
             return build.div(Name("kv_cache_bytes"), divisor)
         return build.add(*(resident(self._coefficient(key, rows, "token"), key[2], self.requests("batch")) for key, rows in groups.items()))
 
-    def _state(self) -> Tree:
+    def _state(self) -> Expr:
         rows = self.placed("state")
         divisor = self._divisor(rows)
         if not rows:
@@ -154,18 +154,18 @@ class Devices:
         each = total(map(self.own, rows)) if divisor is None else build.div(Name("state_bytes_per_request"), divisor)
         return build.mul(each, self.requests("batch"))
 
-    def _divisor(self, rows: list[PlacedRow]) -> Tree | None:
+    def _divisor(self, rows: list[PlacedRow]) -> Expr | None:
         """The common divisor of some rows for a device; None if they differ."""
         divisors = {self.even if row.own is None else ONE if row.own == row.amount else None for row in rows}
         return divisors.pop() if len(divisors) == 1 else None
 
-    def _coefficient(self, key: Key, rows: list[PlacedRow], phase: str) -> Tree:
+    def _coefficient(self, key: Key, rows: list[PlacedRow], phase: str) -> Expr:
         """A device's part of a coefficient: a share of it, or a coefficient with a name of its own."""
         name = self.totals.coefficient_names[phase][key]
         divisor = self._divisor(rows)
         return Name(per_device(name)) if divisor is None or len(rows) < len(self.totals.groups(phase)[key]) else build.div(Name(name), divisor)
 
-    def _coefficients(self) -> Iterator[tuple[str, Tree]]:
+    def _coefficients(self) -> Iterator[tuple[str, Expr]]:
         """Coefficients that are no plain share."""
         for phase in ("token", "prompt"):
             for key, rows in self.totals.groups(phase).items():
@@ -179,7 +179,7 @@ class Devices:
         """Whether a row counts the tokens of all groups instead of the device's own group."""
         return row.pooled and self.layout.attention_dp
 
-    def _pass(self, step: Step, what: str) -> Tree:
+    def _pass(self, step: Step, what: str) -> Expr:
         """FLOPs or bytes of a pass on one device."""
         keys = [
             (key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")
@@ -188,19 +188,19 @@ class Devices:
             return build.div(Name(f"{step.name}_{what}"), self.even)
         return build.add(ZERO, *(term for key, phase, alone, rows in keys for term in self._terms(step, key, phase, alone, rows)))
 
-    def _attention(self, step: Step) -> Tree:
+    def _attention(self, step: Step) -> Expr:
         """FLOPs of attention's products in a pass on one device."""
         parts = [(key, phase, alone) for key, phase, alone in self.totals.parts(step) if key[:2] == ("flops", "pairs")]
         return build.add(ZERO, *(term for key, phase, alone in parts for term in self._terms(step, key, phase, alone, self.totals.groups(phase)[key])))
 
-    def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[PlacedRow]) -> Iterator[Tree]:
+    def _terms(self, step: Step, key: Key, phase: str, alone: str | None, cells: list[PlacedRow]) -> Iterator[Expr]:
         own, apart = [cell for cell in cells if not self.apart(cell)], [cell for cell in cells if self.apart(cell)]
         if own:
             yield self.driven(step, self._coefficient(key, own, phase), key, alone)
         if apart:
             yield self.driven(step, total(map(self.own, apart)), key, alone, pooled=True)
 
-    def driven(self, step: Step, coefficient: Tree, key: Key, alone: str | None, pooled: bool = False) -> Tree:
+    def driven(self, step: Step, coefficient: Expr, key: Key, alone: str | None, pooled: bool = False) -> Expr:
         """A coefficient times its driver on one device."""
         return coefficient if key[1] == "once" else build.mul(coefficient, Name(self.driver_name(step, key[1], key[2], alone, pooled)))
 
@@ -216,7 +216,7 @@ class Devices:
         """The names of the tokens that one group sends in a pass, and of those of all groups."""
         return self.driver_name(step, "tokens", None, None), self.driver_name(step, "tokens", None, None, pooled=True)
 
-    def _drivers(self, step: Step) -> Iterator[tuple[str, Tree]]:
+    def _drivers(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """The drivers of a device that does not compute every token of the step."""
         if not (self.layout.attention_dp or self.layout.staged):
             return
@@ -228,7 +228,7 @@ class Devices:
                 if name != self.totals.driver_name(step, per, scope, alone):
                     yield name, driver(part, per, scope, self.totals.assumptions, alone, every)
 
-    def requests(self, requests: str) -> Tree:
+    def requests(self, requests: str) -> Expr:
         """The requests of one group."""
         return parse(self._of_group(requests))
 
@@ -250,7 +250,7 @@ class Devices:
     def operators(self, step: Step) -> tuple[Operator, ...]:
         """The operators of a step, in the order of the layers."""
 
-        def whole(row: PlacedRow) -> Tree:
+        def whole(row: PlacedRow) -> Expr:
             if row.per == "once":
                 return row.amount
             return build.mul(row.amount, Name(self.totals.driver_name(step, row.per, row.scope, self._alone(step, row))))
@@ -262,7 +262,7 @@ class Devices:
         phases = self.totals.phases(step)
         return [row for row in self.totals.counted if row.phase is None or row.phase in phases]
 
-    def work(self, step: Step, row: PlacedRow) -> Tree:
+    def work(self, step: Step, row: PlacedRow) -> Expr:
         """The FLOPs or bytes of a row that is one device's, in one pass and one layer."""
         return self.driven(step, row.amount, (row.stream, row.per, row.scope), self._alone(step, row), pooled=row.pooled)
 
@@ -270,12 +270,12 @@ class Devices:
         """The phase of a row, where a step has both."""
         return row.phase if len(self.totals.phases(step)) > 1 else None
 
-    def over_passes(self, step: Step, amount: Tree) -> Tree:
+    def over_passes(self, step: Step, amount: Expr) -> Expr:
         """An amount of one pass over all consecutive passes; without stages there is one."""
         return amount
 
 
-def stored_bytes(rows: Iterable[PlacedRow]) -> Tree:
+def stored_bytes(rows: Iterable[PlacedRow]) -> Expr:
     """Bytes of the parameters that some rows hold, each at its width."""
     by_width: dict[str, list[PlacedRow]] = {}
     for row in rows:

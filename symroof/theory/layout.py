@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from symroof.formula.parse import parse
-from symroof.formula.tree import ONE, Tree
+from symroof.formula.tree import ONE, Expr
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.symbols import base_name
 
@@ -30,10 +30,10 @@ SYMBOLIC = 0
 """``pp`` that is no number."""
 
 
-def shapes(name: str) -> bool:
+def shapes_layout(name: str) -> bool:
     """Whether the form of per-device formulas depends on a name, of any layer kind: degrees, and heads held whole.
 
-    >>> shapes("tp"), shapes("n_kv_heads.local"), shapes("batch")
+    >>> shapes_layout("tp"), shapes_layout("n_kv_heads.local"), shapes_layout("batch")
     (True, True, False)
     """
     return base_name(name) in SHAPING or base_name(name) in HEADS
@@ -45,7 +45,7 @@ KNOWN = ("params", "weight_bytes", "d_model", "n_layers", "network_bandwidth")
 
 def affects_layout(name: str) -> bool:
     """Whether a layout may change when a name gets a value or another one."""
-    return name in KNOWN or shapes(name)
+    return name in KNOWN or shapes_layout(name)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class Layout:
         """The devices that share a layer, as a product of degrees; empty if one device holds it alone."""
         return "*".join(name for name in self.degrees if name != "pp")
 
-    def absent(self) -> dict[str, Tree]:
+    def absent(self) -> dict[str, Expr]:
         """The value of each degree that is one."""
         counts = {"tp": self.tp, "pp": self.staged, "attention_dp": self.attention_dp, "ep": self.ep, "dp": self.dp}
         return {name: ONE for name, above in counts.items() if not above}
@@ -104,11 +104,11 @@ class Layout:
         """The devices of one instance, as a product of degrees."""
         return "*".join(self.degrees) or "1"
 
-    def devices(self) -> Tree:
+    def devices(self) -> Expr:
         """The devices of one instance."""
         return parse(self.instance)
 
-    def shares(self, layer: Layer) -> dict[str, Tree]:
+    def shares(self, layer: Layer) -> dict[str, Expr]:
         """One device's part of each width that ``tp`` splits, by the width's name in a row."""
         if not self.tp:
             return {}

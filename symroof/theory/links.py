@@ -2,7 +2,7 @@
 
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, Name, Tree
+from symroof.formula.tree import ZERO, Expr, Name
 from symroof.theory.layout import Layout
 
 LAYERS, EXPERT_LAYERS = Name("n_layers"), Name("expert_layers")
@@ -52,7 +52,7 @@ def send(message: str) -> str:
     return f"(link_latency + {message}/{FAST})"
 
 
-def sends(message: str, layout: Layout) -> Tree:
+def sends(message: str, layout: Layout) -> Expr:
     """The time of a pass to send activations from stage to stage; over the network if the next stage is in another node.
 
     A stage that fits in a node is placed in one; stages of a group larger than a node have separate nodes.
@@ -71,7 +71,7 @@ def message(tokens: str) -> str:
     return f"{tokens}*d_model*link_bytes_per_element"
 
 
-def all_reduces(layout: Layout, experts: bool, layers: Tree = LAYERS, expert_layers: Tree = EXPERT_LAYERS) -> Tree:
+def all_reduces(layout: Layout, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
     """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over all groups."""
     if not layout.tp:
         return ZERO
@@ -80,7 +80,7 @@ def all_reduces(layout: Layout, experts: bool, layers: Tree = LAYERS, expert_lay
     return build.mul(parse("min(1, tp - 1)"), some) if layout.free else some
 
 
-def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Tree = LAYERS, expert_layers: Tree = EXPERT_LAYERS) -> Tree:
+def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
     """The communication time of a pass within one instance, without stages.
 
     ``tokens`` are those of one group, ``every`` those of all groups: routed experts work for all of them, whole on some

@@ -8,7 +8,7 @@ from functools import lru_cache
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import rename, substitute
-from symroof.formula.tree import ONE, Add, Div, Mul, Name, Neg, Tree, children, mentions
+from symroof.formula.tree import ONE, Add, Div, Expr, Mul, Name, Neg, children, mentions
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.block_rows import CORE, SCAN
 from symroof.theory.layer_rows import layer_rows, outer_rows
@@ -40,13 +40,13 @@ class PlacedRow:
     operator: str
     layer: str
     stream: str
-    amount: Tree
+    amount: Expr
     per: str
-    count: Tree
+    count: Expr
     scope: DriverScope
     phase: str | None = None
     width: str = WIDTH
-    own: Tree | None = None
+    own: Expr | None = None
     pooled: bool = False
     end: str = ""
 
@@ -78,7 +78,7 @@ def _placed_rows(architecture: Architecture, layout: Layout, counts: Callable[[O
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
 
-def _placed(row: OperatorRow, layer: Layer, count: Tree, architecture: Architecture, layout: Layout) -> _ConditionalRow:
+def _placed(row: OperatorRow, layer: Layer, count: Expr, architecture: Architecture, layout: Layout) -> _ConditionalRow:
     width = KEPT_WIDTH if row.kept and architecture.kept is not None else width_of(row.operator, architecture)
     own = {name: layer.symbol(name) for name in layer.own} | {WIDTH: width}
     written, held = parse(row.amount), _held(row, layer, layout)
@@ -89,7 +89,7 @@ def _placed(row: OperatorRow, layer: Layer, count: Tree, architecture: Architect
     )
 
 
-def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Tree | None:
+def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Expr | None:
     """One device's part of a row; None for an even share of ``tp`` devices, such as that of experts without other sharing."""
     amount = parse(row.amount)
     if row.pooled:
@@ -107,11 +107,11 @@ def _held(row: OperatorRow, layer: Layer, layout: Layout) -> Tree | None:
     return substitute(amount, shares) if layout.copies or row.stream not in ("params", "weights", "flops") else None
 
 
-def _named(amount: Tree, shares: dict[str, Tree]) -> Iterator[str]:
+def _named(amount: Expr, shares: dict[str, Expr]) -> Iterator[str]:
     yield from (name for name in shares if mentions(amount, name))
 
 
-def _degree(tree: Tree, split: frozenset[str]) -> int | None:
+def _degree(tree: Expr, split: frozenset[str]) -> int | None:
     """The number of split widths in every term of an amount; None if terms differ."""
     match tree:
         case Name(name):
@@ -199,24 +199,24 @@ def counted_traffic(row: PlacedRow, assumptions: Assumptions) -> bool:
     return switch is None or assumptions[switch] == "on"
 
 
-def total(summed: Iterable[PlacedRow]) -> Tree:
+def total(summed: Iterable[PlacedRow]) -> Expr:
     """The sum of rows' amounts, each times its count, with shared factors written once: ``2*n_layers*d_model*(...)``."""
-    by_count: dict[Tree, list[Tree]] = {}
+    by_count: dict[Expr, list[Expr]] = {}
     for row in summed:
         by_count.setdefault(row.count, []).append(row.amount)
     return build.factored(*(build.mul(count, build.factored(*amounts)) for count, amounts in by_count.items()))
 
 
-def parameters(summed: Iterable[PlacedRow]) -> Tree:
+def parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Resident parameters, those of an expert times the number of experts."""
     return total(_of_pool(row, Name(row.scope.experts)) if isinstance(row.scope, ExpertPool) else row for row in summed)
 
 
-def idle_parameters(summed: Iterable[PlacedRow]) -> Tree:
+def idle_parameters(summed: Iterable[PlacedRow]) -> Expr:
     """Parameters of the experts that a token does not use."""
     idle = [_of_pool(row, build.sub(Name(row.scope.experts), Name(row.scope.taken))) for row in summed if isinstance(row.scope, ExpertPool)]
     return total(idle)
 
 
-def _of_pool(row: PlacedRow, how_many: Tree) -> PlacedRow:
+def _of_pool(row: PlacedRow, how_many: Expr) -> PlacedRow:
     return replace(row, amount=build.mul(how_many, row.amount))

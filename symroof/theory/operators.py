@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from symroof.formula import build
-from symroof.formula.tree import ONE, ZERO, Tree
+from symroof.formula.tree import ONE, ZERO, Expr
 from symroof.theory.block_rows import CORE
 from symroof.theory.operator_table import PlacedRow
 from symroof.theory.quantity import work_time
@@ -20,38 +20,38 @@ class Operator:
 
     name: str
     layer: str
-    count: Tree
-    flops: Tree
-    bytes: Tree
-    streams: tuple[tuple[str, Tree], ...]
-    device_flops: Tree
-    device_bytes: Tree
+    count: Expr
+    flops: Expr
+    bytes: Expr
+    streams: tuple[tuple[str, Expr], ...]
+    device_flops: Expr
+    device_bytes: Expr
     assumptions: Assumptions
 
     @property
-    def attention_flops(self) -> Tree:
+    def attention_flops(self) -> Expr:
         """Those of its FLOPs on one device that run at attention's own peak, where it has one."""
         return self.device_flops if self.name == CORE else ZERO
 
     @property
-    def compute_time(self) -> Tree:
+    def compute_time(self) -> Expr:
         """The time of one layer's FLOPs alone."""
         return work_time("compute_time", self.device_flops, self.assumptions, self.attention_flops)
 
     @property
-    def memory_time(self) -> Tree:
+    def memory_time(self) -> Expr:
         """The time of one layer's bytes alone."""
         return work_time("memory_time", self.device_bytes, self.assumptions)
 
     @property
-    def roofline_time(self) -> Tree:
+    def roofline_time(self) -> Expr:
         """The larger of the two, over all its layers."""
         return build.mul(self.count, build.call("max", self.compute_time, self.memory_time))
 
 
-def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Tree:
+def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -> Expr:
     """The FLOPs or bytes of some operators, stream by stream, with common factors taken out."""
-    by_stream: dict[str, dict[Tree, list[Tree]]] = {}
+    by_stream: dict[str, dict[Expr, list[Expr]]] = {}
     for operator in operators:
         for stream, amount in operator.streams:
             if belongs(stream):
@@ -59,17 +59,17 @@ def _of_streams(operators: Iterable[Operator], belongs: Callable[[str], bool]) -
     return build.add(ZERO, *(build.factored(*(build.mul(n, build.factored(*parts)) for n, parts in counted.items())) for counted in by_stream.values()))
 
 
-def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Tree]) -> Tree:
+def _over_layers(operators: Iterable[Operator], amount: Callable[[Operator], Expr]) -> Expr:
     return build.add(ZERO, *(build.mul(operator.count, amount(operator)) for operator in operators))
 
 
-def _device_flops(some: list[Operator]) -> tuple[Tree, Assumptions, Tree]:
+def _device_flops(some: list[Operator]) -> tuple[Expr, Assumptions, Expr]:
     """The FLOPs of one device over all layers, and those of them that are attention's."""
     flops, attention = (_over_layers(some, amount) for amount in (lambda operator: operator.device_flops, lambda operator: operator.attention_flops))
     return flops, some[0].assumptions, attention
 
 
-PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
+PARTS: dict[str, Callable[[list[Operator]], Expr]] = {
     "flops": lambda some: _of_streams(some, _computes),
     "bytes": lambda some: _of_streams(some, _moves),
     "compute_time": lambda some: work_time("compute_time", *_device_flops(some)),
@@ -78,7 +78,7 @@ PARTS: dict[str, Callable[[list[Operator]], Tree]] = {
 }
 """The quantities of a step that are sums over its operators: the name after the step's, and the sum over some operators."""
 
-Amount = Callable[[PlacedRow], Tree]
+Amount = Callable[[PlacedRow], Expr]
 
 
 def operators(counted: Iterable[PlacedRow], whole: Amount, device: Amount, assumptions: Assumptions) -> Iterator[Operator]:
@@ -90,7 +90,7 @@ def operators(counted: Iterable[PlacedRow], whole: Amount, device: Amount, assum
     for (name, layer), rows in by_operator.items():
         count = rows[0].count if len({row.count for row in rows}) == 1 else ONE
 
-        def summed(amount: Amount, belongs: Callable[[str], bool], rows: list[PlacedRow] = rows, count: Tree = count) -> Tree:
+        def summed(amount: Amount, belongs: Callable[[str], bool], rows: list[PlacedRow] = rows, count: Expr = count) -> Expr:
             return build.add(ZERO, *(amount(c) if c.count == count else build.mul(c.count, amount(c)) for c in rows if belongs(c.stream)))
 
         streams = {stream: summed(whole, lambda other, stream=stream: other == stream) for stream in dict.fromkeys(row.stream for row in rows)}  # type: ignore[misc]

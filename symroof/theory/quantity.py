@@ -7,7 +7,7 @@ from typing import Any
 
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Tree, names
+from symroof.formula.tree import ZERO, Expr, names
 from symroof.theory.switches import Assumptions
 from symroof.theory.symbols import Symbol, common_fields, exact_text
 from symroof.theory.theory_files import cited, conditions, section
@@ -16,14 +16,14 @@ WORK_TIMES = {"compute_time": "flops", "memory_time": "bytes"}
 """The times of a pass, a stage or an operator, and the work that each is of."""
 
 
-def work_time(kind: str, work: Tree, assumptions: Assumptions, attention: Tree = ZERO) -> Tree:
+def work_time(kind: str, work: Expr, assumptions: Assumptions, attention: Expr = ZERO) -> Expr:
     """The time of one device's FLOPs or bytes alone, by a kind of :data:`WORK_TIMES`: as a step has it, of this work, of which ``attention`` is attention's."""
     parts = {f"{WORK_TIMES[kind]}_per_device": work, "attention_flops_per_device": attention}
     return substitute(_of_each_step(kind, assumptions), parts)
 
 
 @lru_cache(maxsize=256)
-def _of_each_step(name: str, assumptions: Assumptions) -> Tree:
+def _of_each_step(name: str, assumptions: Assumptions) -> Expr:
     """The formula that a step has for a quantity, in names of one step."""
     fields = next(entry.fields for entry in section("each_step") if entry.name == name)
     if "formula" in fields:
@@ -33,11 +33,11 @@ def _of_each_step(name: str, assumptions: Assumptions) -> Tree:
 
 
 @dataclass(frozen=True)
-class Search:
+class ImplicitDefinition:
     """How a quantity without a formula is computed: as the value of an input that satisfies a condition.
 
     Attributes:
-        kind: ``fixed``, the least value at which the input equals ``body``; ``most``, the largest whole number at which ``body`` is 1.
+        kind: ``fixed_point``, the least value at which the input equals ``body``; ``largest``, the largest whole number at which ``body`` is 1.
         unknown: the input.
         body: a formula that depends on it.
         high: a formula for the largest value.
@@ -51,16 +51,16 @@ class Search:
     def __str__(self) -> str:
         """The search in words.
 
-        >>> str(Search("most", "batch", "meets_itl", "concurrency"))
+        >>> str(ImplicitDefinition("largest", "batch", "meets_itl", "concurrency"))
         'the largest whole batch up to concurrency at which meets_itl = 1, 0 where there is none'
         """
-        if self.kind == "most":
+        if self.kind == "largest":
             return f"the largest whole {self.unknown} up to {self.high} at which {self.body} = 1, 0 where there is none"
         most = f"the case's {self.unknown}" if self.high == self.unknown else self.high
         return f"the {self.unknown} at which {self.unknown} = {self.body}, at most {most}"
 
     @property
-    def demands(self) -> tuple[str, ...]:
+    def required_names(self) -> tuple[str, ...]:
         """The names that the value depends on, without the unknown."""
         return tuple(name for text in (self.body, self.high) for name in names(parse(text)) if name != self.unknown)
 
@@ -88,7 +88,7 @@ class Quantity(Symbol):
     reference: str = ""
     absent: tuple[tuple[str, str], ...] = ()
     without: tuple[str, str] | None = None
-    search: Search | None = None
+    search: ImplicitDefinition | None = None
     exists: tuple[tuple[str, str], ...] = ()
 
     @cached_property
@@ -97,7 +97,7 @@ class Quantity(Symbol):
         return (self.definition or "").startswith("of_largest(")
 
     @property
-    def demands(self) -> tuple[str, ...]:
+    def required_names(self) -> tuple[str, ...]:
         """The names in the conditions under which it has a value."""
         return tuple(name for condition, _ in self.exists for name in names(parse(condition)))
 
@@ -131,8 +131,8 @@ def _formula(written: Any) -> str | None:
     return None if written is None else written if isinstance(written, str) else exact_text(written)
 
 
-def _search(fields: Mapping[str, Any]) -> Search | None:
-    for key, kind, body in (("fixed_point", "fixed", "equals"), ("largest", "most", "holds")):
+def _search(fields: Mapping[str, Any]) -> ImplicitDefinition | None:
+    for key, kind, body in (("fixed_point", "fixed_point", "equals"), ("largest", "largest", "holds")):
         if found := fields.get(key):
-            return Search(kind, found["unknown"], str(found[body]), str(found["up_to"]))
+            return ImplicitDefinition(kind, found["unknown"], str(found[body]), str(found["up_to"]))
     return None

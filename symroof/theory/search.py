@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 
 ROUNDS = 200
 """The most iterations of a fixed point."""
@@ -56,7 +56,7 @@ def largest_whole_number(meets: Callable[[Fraction], Any], high: Fraction) -> Fr
         middle = (passes + fails) // 2
         try:
             value = meets(Fraction(middle))
-        except NotGiven:
+        except UndefinedValue:
             raise
         except NoValue:
             passes = middle

@@ -9,7 +9,7 @@ from symroof.formula.latex_tokens import UPRIGHT, latex_tokens
 from symroof.formula.parse import FormulaError, parse, tokens
 from symroof.formula.parse_latex import parse_latex, sign_name
 from symroof.formula.rewrite import rename
-from symroof.formula.tree import DerivativeName, Tree, changed_inputs, names
+from symroof.formula.tree import DerivativeName, Expr, changed_inputs, names
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import ALIASES, INPUTS
 
@@ -50,7 +50,7 @@ def printed_name(name: str) -> str:
     return name
 
 
-def resolved(tree: Tree) -> Tree:
+def resolved(tree: Expr) -> Expr:
     """A formula with every alias and letter replaced by the name it spells.
 
     >>> from symroof.formula.text import text
@@ -66,7 +66,7 @@ def known_names() -> frozenset[str]:
     return frozenset({*INPUTS, *QUANTITIES, *ALIASES, *letters()})
 
 
-def read_formula(source: str, also: Collection[str] = ()) -> Tree:
+def read_formula(source: str, also: Collection[str] = ()) -> Expr:
     r"""A formula in either grammar, with names as written: LaTeX if it contains a command, a brace, or adjacent letters.
 
     ``also`` are additional names that the caller defines.

@@ -13,7 +13,7 @@ from functools import cached_property, partial
 
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.tree import ZERO, At, Name, Num, Tree
+from symroof.formula.tree import ZERO, Expr, Name, Num, QuantityAt
 from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
@@ -32,7 +32,7 @@ class Stage:
     """A run of layers: how many of each kind, and whether it is the first or the last."""
 
     label: str
-    counts: tuple[tuple[str, Tree], ...]
+    counts: tuple[tuple[str, Expr], ...]
     first: bool
     last: bool
 
@@ -92,7 +92,7 @@ class Pipeline(Devices):
         parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "busy_time")
         return frozenset({*map(per_device, (*RESIDENT, "memory_bytes")), "concurrency", *(f"{step.name}_{part}" for step in STEPS for part in parts)})
 
-    def _own(self) -> Iterator[tuple[str, Tree]]:
+    def _own(self) -> Iterator[tuple[str, Expr]]:
         if not self.stages:
             return
         yield from self._memory()
@@ -107,11 +107,11 @@ class Pipeline(Devices):
             return [replace(self.own(row), amount=build.div(self.own(row).amount, Name("pp"))) for row in rows]
         return [placed for row in rows if (placed := stage.place(self.own(row))) is not None]
 
-    def _memory(self) -> Iterator[tuple[str, Tree]]:
+    def _memory(self) -> Iterator[tuple[str, Expr]]:
         for stage in self.stages:
             held = {"weight_bytes": self._weights_of(stage), "kv_cache_bytes": self._cache_of(stage), "state_bytes": self._state_of(stage)}
             yield from ((_of(stage, name), tree) for name, tree in held.items())
-            peak = At(_of(stage, "kv_cache_bytes"), (("context", Name("peak_context")),))
+            peak = QuantityAt(_of(stage, "kv_cache_bytes"), (("context", Name("peak_context")),))
             sums = (Name(_of(stage, "weight_bytes")), peak, Name(_of(stage, "state_bytes")), Name("memory_reserve"))
             yield _of(stage, "memory_bytes"), build.add(*sums)
             yield _of(stage, "request_bytes"), self._request(stage)
@@ -123,26 +123,26 @@ class Pipeline(Devices):
         ]
         yield "concurrency", build.mul(Name("attention_dp"), _whole(room)) if self.layout.attention_dp else _whole(room)
 
-    def _request(self, stage: Stage) -> Tree:
+    def _request(self, stage: Stage) -> Expr:
         """The memory of one request on a device at its longest context."""
         one = ("batch", parse("1"))
-        return build.add(At(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), At(_of(stage, "state_bytes"), (one,)))
+        return build.add(QuantityAt(_of(stage, "kv_cache_bytes"), (one, ("context", Name("peak_context")))), QuantityAt(_of(stage, "state_bytes"), (one,)))
 
-    def _weights_of(self, stage: Stage) -> Tree:
+    def _weights_of(self, stage: Stage) -> Expr:
         if not self.layout.copies:
             return build.div(Name("weight_bytes"), self.layout.devices())
         return stored_bytes(self._in(stage, (*self.placed("params"), *(row for row in self.totals.again if row.stream == "params"))))
 
-    def _cache_of(self, stage: Stage) -> Tree:
+    def _cache_of(self, stage: Stage) -> Expr:
         return build.add(ZERO, *(resident(total(self._in(stage, rows)), key[2], self.requests("batch")) for key, rows in self.cached.items()))
 
-    def _state_of(self, stage: Stage) -> Tree:
+    def _state_of(self, stage: Stage) -> Expr:
         return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))
 
-    def _largest(self, name: str) -> Tree:
+    def _largest(self, name: str) -> Expr:
         return build.call("max", *(Name(_of(stage, name)) for stage in self.stages))
 
-    def _of_fullest(self, values: list[Tree]) -> Tree:
+    def _of_fullest(self, values: list[Expr]) -> Expr:
         """The value of the stage with the most memory."""
         if len(values) == 1:
             return values[0]
@@ -151,7 +151,7 @@ class Pipeline(Devices):
 
     # --------------------------------------------------------------------------------------------------------- work
 
-    def _times(self, step: Step) -> Iterator[tuple[str, Tree]]:
+    def _times(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """Work, traffic and times of a step: those of the slowest stage times the number of passes."""
         passes, through = self._passes(step), self._prompts() if step.name == "prefill" else Name("pp")
         wide = self.totals.assumptions["attention_arithmetic"] == "wide"
@@ -162,7 +162,7 @@ class Pipeline(Devices):
         for what in ("flops", "bytes"):
             yield f"{step.name}_{what}_per_device", build.mul(through, self._of_fullest([Name(_of(stage, f"{step.name}_{what}")) for stage in self.stages]))
         if wide:
-            own: list[Tree] = [Name(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages]
+            own: list[Expr] = [Name(_of(stage, f"{step.name}_attention_flops")) for stage in self.stages]
             yield f"{step.name}_attention_flops_per_device", build.mul(through, self._of_fullest(own))
         times = {kind: [self._time(step, stage, kind, what, wide) for stage in self.stages] for kind, what in WORK_TIMES.items()}
         for kind, each in times.items():
@@ -175,21 +175,21 @@ class Pipeline(Devices):
         together = [build.add(roofline, link) for roofline, link in zip(rooflines, links, strict=True)]
         yield f"{step.name}_busy_time", build.add(build.mul(passes, build.call("max", *together)), sent)
 
-    def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Tree:
+    def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Expr:
         """The time of a stage's FLOPs or bytes in one pass."""
         attention = Name(_of(stage, f"{step.name}_attention_flops")) if wide else ZERO
         return work_time(kind, Name(_of(stage, f"{step.name}_{what}")), self.totals.assumptions, attention)
 
-    def _passes(self, step: Step) -> Tree:
+    def _passes(self, step: Step) -> Expr:
         return build.add(self._prompts(), parse("pp - 1")) if step.name == "prefill" else Name("pp")
 
-    def _prompts(self) -> Tree:
+    def _prompts(self) -> Expr:
         """Prompts that pass through the stages one after another."""
         return self.requests("prefill_batch")
 
-    def _work(self, step: Step, stage: Stage, attention: bool = False) -> tuple[Tree, Tree]:
+    def _work(self, step: Step, stage: Stage, attention: bool = False) -> tuple[Expr, Expr]:
         """FLOPs and bytes of one pass of one device of a stage, or those of attention's products alone."""
-        terms: dict[bool, list[Tree]] = {True: [], False: []}
+        terms: dict[bool, list[Expr]] = {True: [], False: []}
         for key, phase, alone in self.totals.parts(step):
             if attention and key[:2] != ("flops", "pairs"):
                 continue
@@ -200,7 +200,7 @@ class Pipeline(Devices):
                     terms[key[0] == "flops"].append(self.driven(step, total(own), key, alone, pooled=apart))
         return build.add(ZERO, *terms[True]), build.add(ZERO, *terms[False])
 
-    def _roofline(self, step: Step, stage: Stage, compute: Tree, memory: Tree) -> Tree:
+    def _roofline(self, step: Step, stage: Stage, compute: Expr, memory: Expr) -> Expr:
         """A pass under the roofline."""
         match self.totals.assumptions["roofline"]:
             case "aggregate":
@@ -213,14 +213,14 @@ class Pipeline(Devices):
         work = partial(self.work, step)
         yield from operators(self._in(stage, self.counted(step)), work, work, self.totals.assumptions)
 
-    def _links(self, step: Step, stage: Stage) -> Tree:
+    def _links(self, step: Step, stage: Stage) -> Expr:
         """The time a pass spends on links inside a stage."""
         layers = build.add(ZERO, *(count for _, count in stage.counts))
         with_experts = {layer.symbol("n_layers") for layer in self.totals.architecture.layers if layer.feed_forward == "moe"}
         expert_layers = build.add(ZERO, *(count for name, count in stage.counts if name in with_experts))
         return link_time(self.layout, *self.tokens(step), self.totals.has_experts, layers, expert_layers)
 
-    def over_passes(self, step: Step, amount: Tree) -> Tree:
+    def over_passes(self, step: Step, amount: Expr) -> Expr:
         """An amount over all layers and passes, as if all stages were equal."""
         return build.mul(amount, build.div(self._passes(step), Name("pp")))
 
@@ -229,6 +229,6 @@ def _of(stage: Stage, name: str) -> str:
     return f"{per_device(name)}.{stage.label}"
 
 
-def _whole(room: list[Tree]) -> Tree:
+def _whole(room: list[Expr]) -> Expr:
     """Requests that fit in the most loaded stage."""
     return build.call("max", build.call("floor", build.call("min", *room)), ZERO)

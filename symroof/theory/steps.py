@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, Name, Tree
+from symroof.formula.tree import ONE, Expr, Name
 from symroof.theory.switches import Assumptions
 from symroof.theory.theory_files import section
 
@@ -100,11 +100,11 @@ DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves
 """The drivers of rows of the operator table; each is a quantity of every step."""
 
 
-def _over(text: str, parts: dict[str, Tree]) -> Tree:
+def _over(text: str, parts: dict[str, Expr]) -> Expr:
     return substitute(parse(text), parts)
 
 
-def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
+def _causal(parts: dict[str, Expr], reach: str | None) -> Expr:
     """Pairs under the causal mask: the keys seen by all queries up to the end minus those of past queries."""
     if reach is None:
         return _over(CAUSAL_PAIRS, parts)
@@ -114,7 +114,7 @@ def _causal(parts: dict[str, Tree], reach: str | None) -> Tree:
     return build.mul(parts["r"], build.sub(*(_over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
 
 
-def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Tree:
+def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Expr:
     """A driver of a step, summed over its segments, or over those of one ``phase``; ``tokens`` is the name of those
     that use experts, if they are not all of the step.
 
@@ -132,13 +132,13 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
 
-def _mean(parts: dict[str, Tree], reach: str) -> Tree:
+def _mean(parts: dict[str, Expr], reach: str) -> Expr:
     """The keys that requests at random positions in their responses see in a step, within a window or a chunk."""
     begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in ("prompt", f"prompt + {STEPS_ON}"))
     return build.mul(parts["r"], build.div(build.sub(end, begin), parse(STEPS_ON)))
 
 
-def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Tree:
+def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Expr:
     parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
     kind = reach.kind if reach else None
     if reach:

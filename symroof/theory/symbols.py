@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from symroof.formula.text import text
-from symroof.formula.tree import DerivativeName, Name, Tree
+from symroof.formula.tree import DerivativeName, Expr, Name
 from symroof.theory.theory_files import section
 from symroof.units import Dimension, combine, describe, parse_quantity, parse_unit
 
@@ -51,7 +51,7 @@ class Symbol:
     negligible: str | None = None
 
     @property
-    def spoken_unit(self) -> str:
+    def display_unit(self) -> str:
         """The unit as texts name it: replicas are not devices, although their dimension is."""
         return self.noun or self.unit
 
@@ -157,40 +157,40 @@ TARGET_SYMBOLS = {"ttft": "ttft_target", "itl": "itl_target", "cost": "cost_targ
 """The input of each target, by the option that sets it."""
 
 
-class Unnamed(str):
+class ExpressionName(str):
     """A formula used as a name: its text, with the tree. It can be computed like a named quantity.
 
     >>> from symroof.formula.parse import parse
-    >>> Unnamed.of(parse("ttft/itl")), base_name(Unnamed.of(parse("0.5*itl")))
+    >>> ExpressionName.of(parse("ttft/itl")), base_name(ExpressionName.of(parse("0.5*itl")))
     ('ttft/itl', 'itl/2')
     """
 
-    tree: Tree
+    tree: Expr
 
     @classmethod
-    def of(cls, tree: Tree) -> Unnamed:
+    def of(cls, tree: Expr) -> ExpressionName:
         made = cls(text(tree))
         made.tree = tree
         return made
 
 
-def named(tree: Tree) -> str:
+def named(tree: Expr) -> str:
     """The name of a formula that is just a name, or else the formula used as a name.
 
     >>> from symroof.formula.parse import parse
-    >>> named(parse("itl")), named(parse("2*itl")), isinstance(named(parse("itl")), Unnamed)
+    >>> named(parse("itl")), named(parse("2*itl")), isinstance(named(parse("itl")), ExpressionName)
     ('itl', '2*itl', False)
     """
-    return tree.name if isinstance(tree, Name) else Unnamed.of(tree)
+    return tree.name if isinstance(tree, Name) else ExpressionName.of(tree)
 
 
-UNNAMED = (Unnamed, DerivativeName)
+UNDECLARED_NAMES = (ExpressionName, DerivativeName)
 """Types of names that need no declaration."""
 
 
 def base_name(name: str) -> str:
     """The name without its kind of layer: ``n_heads`` for ``n_heads.local``."""
-    return name if isinstance(name, UNNAMED) else name.partition(".")[0]
+    return name if isinstance(name, UNDECLARED_NAMES) else name.partition(".")[0]
 
 
 def canonical(name: str) -> str:

@@ -6,18 +6,18 @@ from typing import Any
 from symroof.errors import InputError, Problem, nearest, split_hint
 from symroof.formula import build
 from symroof.formula.dimension import DimensionError, check_counts, dimension, takes_plain
-from symroof.formula.from_sympy import NoMeaning, from_sympy, is_sympy, shown
+from symroof.formula.from_sympy import UnsupportedExpression, from_sympy, is_sympy, shown
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import WORK
-from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, DerivativeName, Name, Num, Tree, names, walk
+from symroof.formula.tree import ONE, ZERO, Add, Call, Compare, DerivativeName, Expr, Name, Num, names, walk
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import INPUTS, UNNAMED, Unnamed, base_name, canonical
+from symroof.theory.symbols import INPUTS, UNDECLARED_NAMES, ExpressionName, base_name, canonical
 from symroof.theory.theory import UnknownName, theory
 from symroof.units import Dimension, combine, parse_unit
 
 
-def read_expression(expression: Any, beside: str = "", own: Declarations = NONE) -> Tree:
+def read_expression(expression: Any, beside: str = "", own: Declarations = NONE) -> Expr:
     """The formula of a SymPy expression or relation, its symbols taken by name: ``Symbol("seq_len")`` is ``prompt``.
 
     ``beside`` is the quantity that it defines or is compared with, whose unit its numbers get; ``own`` are user-defined names.
@@ -38,12 +38,12 @@ def read_expression(expression: Any, beside: str = "", own: Declarations = NONE)
         tree = with_units(resolved(from_sympy(expression)), own)
     except RecursionError:
         raise InputError(Problem("expression", "is nested too deeply")) from None
-    except NoMeaning as error:
+    except UnsupportedExpression as error:
         raise InputError(Problem("expression", str(error), source=shown(expression, 200))) from None
     return _alike((Name(beside), tree), own)[1] if beside and not isinstance(tree, Num) else tree
 
 
-def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Tree:
+def read_definition(expression: Any, unit: str, own: Declarations = NONE) -> Expr:
     """The formula of a SymPy expression that defines a quantity with a unit: FLOP units, which SymPy lacks, are added.
 
     Raises:
@@ -79,18 +79,18 @@ def _stands_still(thing: Any) -> bool:
     return bool(thing.has(sympy.DiracDelta, sympy.Derivative))
 
 
-def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
+def name_or_expression(thing: Any, own: Declarations = NONE) -> Any:
     """The name of a SymPy symbol, or an expression used as a quantity, with known names and one dimension; anything else unchanged.
 
     Raises:
         InputError: errors of :func:`read_expression`, an unknown name, parts of different dimensions.
     """
     if not is_sympy(thing) or getattr(thing, "is_Symbol", False):
-        name = name_in(thing)
+        name = symbol_name(thing)
         if not isinstance(name, str):
             raise InputError(Problem("quantity", f"expected a name or a SymPy expression, not {type(thing).__name__}"))
         return name
-    formula = Unnamed.of(read_expression(thing, own=own))
+    formula = ExpressionName.of(read_expression(thing, own=own))
     if formula.tree == ZERO and not _stands_still(thing):
         raise InputError(Problem("expression", "is 0 whatever the symbols are", hint=OF_FORMULAS))
     for name in _mentioned_names(formula.tree):
@@ -105,7 +105,7 @@ def quantity_in(thing: Any, own: Declarations = NONE) -> Any:
     return formula.tree.name if isinstance(formula.tree, Name) else formula
 
 
-def _mentioned_names(tree: Tree) -> list[str]:
+def _mentioned_names(tree: Expr) -> list[str]:
     """The names of a formula, including those in its derivatives."""
 
     def of(name: str) -> list[str]:
@@ -114,17 +114,17 @@ def _mentioned_names(tree: Tree) -> list[str]:
     return [inner for name in names(tree) for inner in of(name)]
 
 
-def name_in(thing: Any) -> Any:
+def symbol_name(thing: Any) -> Any:
     """The name of a SymPy symbol; anything else unchanged.
 
     >>> import sympy
-    >>> name_in(sympy.Symbol("batch")), name_in("batch")
+    >>> symbol_name(sympy.Symbol("batch")), symbol_name("batch")
     ('batch', 'batch')
     """
     return thing.name if is_sympy(thing) and getattr(thing, "is_Symbol", False) else thing
 
 
-def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
+def with_units(tree: Expr, own: Declarations = NONE) -> Expr:
     """The formula with units for its numbers, which SymPy lacks, as far as their context determines them.
 
     A number added to seconds is in seconds, and so is one that divides seconds in an exponent. Work is often written without FLOP (``2*params*prompt``): a part that lacks it gets it.
@@ -149,7 +149,7 @@ def with_units(tree: Tree, own: Declarations = NONE) -> Tree:
     return whole
 
 
-def _plain(part: Tree, own: Declarations) -> Tree:
+def _plain(part: Expr, own: Declarations) -> Expr:
     """The argument of an exponential, a logarithm or a similar function as a plain number, if a number in it may have a unit: ``exp(-itl/0.01)``."""
     try:
         unit = dimension(part, _dimensions(own))
@@ -159,7 +159,7 @@ def _plain(part: Tree, own: Declarations) -> Tree:
     return build.mul(Num(ONE.value, combine((unit, -1))), part) if unit and numbers else part
 
 
-def _alike(parts: tuple[Tree, ...], own: Declarations) -> tuple[Tree, ...]:
+def _alike(parts: tuple[Expr, ...], own: Declarations) -> tuple[Expr, ...]:
     """Parts converted to one dimension; those that differ by more than a missing unit stay unchanged."""
     try:
         units = [dimension(part, _dimensions(own)) for part in parts]
@@ -172,7 +172,7 @@ def _alike(parts: tuple[Tree, ...], own: Declarations) -> tuple[Tree, ...]:
     return tuple(_in(units[leading], unit, part) for unit, part in zip(units, parts, strict=True))
 
 
-def _in(target: Dimension, own: Dimension, part: Tree) -> Tree:
+def _in(target: Dimension, own: Dimension, part: Expr) -> Expr:
     missing = combine((target, 1), (own, -1))
     if not missing or part == ZERO:
         return part
@@ -181,7 +181,7 @@ def _in(target: Dimension, own: Dimension, part: Tree) -> Tree:
     return part
 
 
-__all__ = ["is_sympy", "name_in", "quantity_in", "read_definition", "read_expression", "with_units"]
+__all__ = ["is_sympy", "name_or_expression", "read_definition", "read_expression", "symbol_name", "with_units"]
 
 
 def known(name: Any, own: Declarations = NONE) -> str:
@@ -193,9 +193,9 @@ def known(name: Any, own: Declarations = NONE) -> str:
     >>> known("seq_len")
     'prompt'
     """
-    name = quantity_in(name, own)
+    name = name_or_expression(name, own)
     printed = canonical(name)
-    if isinstance(printed, UNNAMED) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
+    if isinstance(printed, UNDECLARED_NAMES) or printed in own or base_name(printed) in {*QUANTITIES, *INPUTS}:
         return printed
     if own.threshold(printed):
         raise InputError(Problem(name, "is a threshold, not a quantity", hint=f"`symroof solve {name}`"))

@@ -12,11 +12,11 @@ from typing import Any
 
 from symroof.formula import build, dimension
 from symroof.formula.derivative import derivative
-from symroof.formula.evaluate import NotGiven
+from symroof.formula.evaluate import UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ZERO, DerivativeName, Name, Tree, changed_inputs, names
+from symroof.formula.tree import ZERO, DerivativeName, Expr, Name, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
 from symroof.theory.block_rows import CORE
 from symroof.theory.declarations import NONE, Declarations
@@ -29,7 +29,7 @@ from symroof.theory.quantity import Quantity
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
-from symroof.theory.symbols import INPUTS, STEP_INDEX, Symbol, Unnamed, base_name, default_latex, slope_symbol
+from symroof.theory.symbols import INPUTS, STEP_INDEX, ExpressionName, Symbol, base_name, default_latex, slope_symbol
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -52,7 +52,7 @@ class Theory:
     architecture: Architecture
     assumptions: Assumptions
     layout: Layout = SINGLE
-    definitions: dict[str, Tree] = field(default_factory=dict)
+    definitions: dict[str, Expr] = field(default_factory=dict)
     operators: dict[str, tuple[Operator, ...]] = field(default_factory=dict)
     without_formula: frozenset[str] = frozenset()
     own: Declarations = NONE
@@ -67,7 +67,7 @@ class Theory:
             UnknownName: it is not declared.
         """
         if name not in self._symbols:
-            if isinstance(name, Unnamed):
+            if isinstance(name, ExpressionName):
                 return self._unnamed(name)
             if isinstance(name, DerivativeName):
                 return slope_symbol(name, self.symbol(name.quantity), self.symbol(name.by))
@@ -78,13 +78,13 @@ class Theory:
             self._symbols[name] = _of_kind(symbol, kind) if kind else symbol
         return self._symbols[name]
 
-    def _unnamed(self, formula: Unnamed) -> Symbol:
+    def _unnamed(self, formula: ExpressionName) -> Symbol:
         unit = dimension.dimension(formula.tree, self.dimension)
         return Symbol(formula, latex(formula.tree, self.latex), describe(unit) if unit else "", "an expression")
 
     def knows(self, name: str) -> bool:
         """Whether a name is an input or a quantity here; a dotted one must have an existing layer kind or operator."""
-        if isinstance(name, Unnamed):
+        if isinstance(name, ExpressionName):
             return all(map(self.knows, names(name.tree)))
         if isinstance(name, DerivativeName):
             return self.knows(name.quantity) and self.knows(name.by)
@@ -124,19 +124,19 @@ class Theory:
         """Whether a name is a plain ratio: a number without unit that is not a count."""
         return name != STEP_INDEX.name and not isinstance(name, DerivativeName) and not self.symbol(name).unit and not self.symbol(name).counted
 
-    def definition(self, name: str) -> Tree | None:
+    def definition(self, name: str) -> Expr | None:
         """The formula of a quantity, or of one operator's part of it; None if the name is an input."""
-        if isinstance(name, Unnamed):
+        if isinstance(name, ExpressionName):
             return name.tree
         if isinstance(name, DerivativeName):
             return self._slope(name)
         definition = self.definitions.get(name)
         return definition if definition is not None or "." not in name else self._part(*name.split(".", 1))
 
-    def _slope(self, name: DerivativeName) -> Tree | None:
+    def _slope(self, name: DerivativeName) -> Expr | None:
         """The derivative of a definition; None if the quantity has none, or is not a number."""
         definition = self.definition(name.quantity)
-        with suppress(NotGiven):
+        with suppress(UndefinedValue):
             return None if definition is None else derivative(definition, name.by, lambda inner: self.depends(inner, name.by))
         return None
 
@@ -169,7 +169,7 @@ class Theory:
                     labelled.setdefault((step, label), []).append(operator)
         return labelled
 
-    def _part(self, base: str, label: str) -> Tree | None:
+    def _part(self, base: str, label: str) -> Expr | None:
         """The part of some operators in a total: ``decode_flops.gate_up``."""
         step, _, kind = base.partition("_")
         selected = self._labelled.get((step, label))
@@ -185,51 +185,51 @@ class Theory:
 
     def depends(self, name: str, on: str) -> bool:
         """Whether a quantity depends on a name, directly or indirectly."""
-        return on in self.ancestry(name)
+        return on in self.dependencies(name)
 
-    def ancestry(self, name: str) -> frozenset[str]:
+    def dependencies(self, name: str) -> frozenset[str]:
         """A name and all names that its definition depends on."""
-        if name not in self._ancestry:
-            self._ancestry[name] = self._collect(name)
-        return self._ancestry[name]
+        if name not in self._dependencies:
+            self._dependencies[name] = self._collect(name)
+        return self._dependencies[name]
 
     @cached_property
-    def _ancestry(self) -> dict[str, frozenset[str]]:
+    def _dependencies(self) -> dict[str, frozenset[str]]:
         return {}
 
     def _collect(self, name: str) -> frozenset[str]:
         if isinstance(name, DerivativeName):  # its definition is only made when needed
-            return frozenset({name, name.by, *self.ancestry(name.quantity)})
+            return frozenset({name, name.by, *self.dependencies(name.quantity)})
         ancestors = {name}
         quantity = self.own.quantity(name)
         if quantity is not None and quantity.search:
             for text in (quantity.search.body, quantity.search.high):
-                ancestors |= self.leads_to(parse(text))
+                ancestors |= self.reachable_names(parse(text))
         if quantity is not None and quantity.without:
-            ancestors |= self.leads_to(parse(quantity.without[1]))
+            ancestors |= self.reachable_names(parse(quantity.without[1]))
         definition = self.definition(name)
         if definition is not None:
-            ancestors |= self.leads_to(definition)
+            ancestors |= self.reachable_names(definition)
         return frozenset(ancestors)
 
-    def leads_to(self, tree: Tree) -> frozenset[str]:
+    def reachable_names(self, tree: Expr) -> frozenset[str]:
         """All names that a formula depends on."""
-        return frozenset(changed_inputs(tree)).union(*map(self.ancestry, names(tree)))
+        return frozenset(changed_inputs(tree)).union(*map(self.dependencies, names(tree)))
 
     def timed(self, name: str) -> bool:
         """Whether a quantity is a latency, rate or cost of serving, which is meaningless if the case does not fit."""
         declared = self.own.quantity(base_name(name))
         serves = declared is not None and declared.group != "device" and any(unit == "s" for unit, _ in declared.dimension)
         if name in self.own:  # a user-defined time is one of serving if it uses built-in names
-            serves = serves and any(inner not in self.own for inner in self.ancestry(name))
-        return serves or any(base_name(inner) in TIMES for inner in self.ancestry(name))
+            serves = serves and any(inner not in self.own for inner in self.dependencies(name))
+        return serves or any(base_name(inner) in TIMES for inner in self.dependencies(name))
 
-    def expand(self, tree: Tree, given: Mapping[str, Tree] | None = None, stops: Collection[str] = ()) -> Tree:
+    def expand(self, tree: Expr, given: Mapping[str, Expr] | None = None, stops: Collection[str] = ()) -> Expr:
         """The formula over inputs: definitions are inlined, unless ``given`` has another formula or the name is a stop. At changed
         inputs that it depends on, such as a step at its own context, a stop differs from its name and is inlined too."""
 
-        def formula(name: str, changed: frozenset[str]) -> Tree | None:
-            if name in stops and changed.isdisjoint(self.ancestry(name)):
+        def formula(name: str, changed: frozenset[str]) -> Expr | None:
+            if name in stops and changed.isdisjoint(self.dependencies(name)):
                 return Name(name)
             return (given or {}).get(name) or self.definition(name)
 
@@ -280,7 +280,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     built.definitions.update(table.definitions())
     built.definitions.update(on.definitions())
     built.operators.update((step.name, on.operators(step)) for step in STEPS)
-    absent: dict[str, Tree] = {name: ZERO for name in VANISHING if built.definitions[name] == ZERO} | layout.absent()
+    absent: dict[str, Expr] = {name: ZERO for name in VANISHING if built.definitions[name] == ZERO} | layout.absent()
     if layout.single:
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
@@ -296,11 +296,11 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     return built
 
 
-_CHECKED: set[tuple[str, Tree]] = set()
+_CHECKED: set[tuple[str, Expr]] = set()
 """Definitions whose dimensions have been checked."""
 
 
-def _declared(quantity: Quantity, built: Theory) -> Tree | None:
+def _declared(quantity: Quantity, built: Theory) -> Expr | None:
     """The formula of a declaration under the assumptions; the per-operator roofline comes from the table."""
     if quantity.switch:
         written = dict(quantity.variants).get(built.assumptions[quantity.switch])
@@ -310,7 +310,7 @@ def _declared(quantity: Quantity, built: Theory) -> Tree | None:
     return parse(quantity.definition) if quantity.definition else None
 
 
-def _per_operator(step: str, built: Theory) -> Tree:
+def _per_operator(step: str, built: Theory) -> Expr:
     """The per-operator roofline: the sum of each operator's larger time."""
     labels = [built.label(step, operator) for operator in built.operators[step]]
     return build.add(ZERO, *(build.call("max", *(Name(f"{step}_{kind}.{label}") for kind in ("compute_time", "memory_time"))) for label in labels))

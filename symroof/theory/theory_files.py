@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from symroof.resources import data_folder
-from symroof.specs.strict_yaml import load
+from symroof.strict_yaml import load
 
 INFERENCE = "inference"
 """The theory that needs no naming: its names are known everywhere."""

@@ -11,7 +11,7 @@ from functools import cached_property
 from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ZERO, Name, Tree
+from symroof.formula.tree import ZERO, Expr, Name
 from symroof.theory.architecture import Architecture
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.operator_table import (
@@ -110,7 +110,7 @@ class Totals:
     def has_experts(self) -> bool:
         return any(row.per == "experts_read" for row in self.placed)
 
-    def definitions(self) -> Iterator[tuple[str, Tree]]:
+    def definitions(self) -> Iterator[tuple[str, Expr]]:
         """All definitions from the table, by name."""
         yield from ((name, ZERO) for name in NOTHING)
         yield from self.counting()
@@ -122,17 +122,17 @@ class Totals:
         if self.has_experts:
             yield from self._routed()
 
-    def counting(self) -> Iterator[tuple[str, Tree]]:
+    def counting(self) -> Iterator[tuple[str, Expr]]:
         """The definitions needed to count parameters: parameters and layers."""
         yield from self._layer_totals()
         yield from self._parameters()
 
-    def _layer_totals(self) -> Iterator[tuple[str, Tree]]:
+    def _layer_totals(self) -> Iterator[tuple[str, Expr]]:
         layers = self.architecture.layers
         if len(layers) > 1:
             yield "n_layers", build.add(*(Name(layer.symbol("n_layers")) for layer in layers))
 
-    def _parameters(self) -> Iterator[tuple[str, Tree]]:
+    def _parameters(self) -> Iterator[tuple[str, Expr]]:
         held = [row for row in self.placed if row.stream == "params"]
         yield "params", parameters(held)
         tables = GATHERED if self.architecture.tied_embeddings else ("embedding", *GATHERED)
@@ -144,7 +144,7 @@ class Totals:
             yield "weight_bytes", _stored_bytes(narrow)
             yield "layer_weight_bytes", parse(f"(weight_bytes_read - d_model*vocab_size*{width_of('lm_head', self.architecture)})/n_layers")
 
-    def _coefficients(self) -> Iterator[tuple[str, Tree]]:
+    def _coefficients(self) -> Iterator[tuple[str, Expr]]:
         for phase in ("token", "prompt"):
             groups = self.groups(phase)
             for key, name in self.coefficient_names[phase].items():
@@ -172,10 +172,10 @@ class Totals:
             name = _dotted(name, part) if part else name
         return name
 
-    def _term(self, step: Step, key: Key, phase: str, alone: str | None = None) -> Tree:
+    def _term(self, step: Step, key: Key, phase: str, alone: str | None = None) -> Expr:
         """A coefficient times its driver in one step; ``alone`` where it is the driver of one phase's segments."""
         _, per, scope = key
-        coefficient: Tree = Name(self.coefficient_names[phase][key])
+        coefficient: Expr = Name(self.coefficient_names[phase][key])
         return coefficient if per == "once" else build.mul(coefficient, Name(self.driver_name(step, per, scope, alone)))
 
     def phases(self, step: Step) -> tuple[str, ...]:
@@ -193,11 +193,11 @@ class Totals:
                     parts.append((key, phase, None if same else phase))
         return parts
 
-    def _step(self, step: Step) -> Iterator[tuple[str, Tree]]:
+    def _step(self, step: Step) -> Iterator[tuple[str, Expr]]:
         """Drivers, FLOPs and bytes of one step."""
         for per, scope, alone in self.drivers(step):
             yield self.driver_name(step, per, scope, alone), driver(step, per, scope, self.assumptions, alone)
-        terms: dict[bool, list[Tree]] = {True: [], False: []}
+        terms: dict[bool, list[Expr]] = {True: [], False: []}
         for key, phase, alone in self.parts(step):
             terms[key[0] == "flops"].append(self._term(step, key, phase, alone))
         yield f"{step.name}_flops", build.add(ZERO, *terms[True])
@@ -213,12 +213,12 @@ class Totals:
 
     # ------------------------------------------------------------------------------------------------ caches and sums
 
-    def _routed(self) -> Iterator[tuple[str, Tree]]:
+    def _routed(self) -> Iterator[tuple[str, Expr]]:
         """The routed experts' part of the coefficients per token."""
         for stream, name in (("flops", "expert_flops_per_token"), ("activations", "expert_activation_bytes_per_token")):
             yield name, total(row for row in self.placed if row.pooled and row.stream == stream and row.per == "tokens")
 
-    def _resident(self) -> Iterator[tuple[str, Tree]]:
+    def _resident(self) -> Iterator[tuple[str, Expr]]:
         """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
         keys = [key for key in self.groups("token") if key[0] == "kv"]
         if keys:
@@ -226,11 +226,11 @@ class Totals:
         if any(row.stream == "state" for row in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
 
-    def _attention(self) -> Iterator[tuple[str, Tree]]:
+    def _attention(self) -> Iterator[tuple[str, Expr]]:
         """Sums over the prefill that are quantities of their own."""
         prefill = STEPS[0]
         keys = self.groups("prompt")
-        flops: dict[bool, list[Tree]] = {True: [], False: []}
+        flops: dict[bool, list[Expr]] = {True: [], False: []}
         for key in keys:
             if key[0] == "flops":
                 flops[key[1] == "pairs"].append(self._term(prefill, key, "prompt"))
@@ -240,7 +240,7 @@ class Totals:
         yield "score_traffic", build.add(ZERO, *scores)
 
 
-def _stored_bytes(narrow: list[PlacedRow]) -> Tree:
+def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
     """The resident bytes of a quantized checkpoint: operators with a separate width, other quantized ones, the rest."""
     wide = parse(f"(params - quantized_params)*{KEPT_WIDTH}")
     own = sorted({row.width for row in narrow} - {WIDTH})
@@ -249,14 +249,14 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Tree:
     return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
-def resident(coefficient: Tree, scope: DriverScope, requests: Tree = BATCH) -> Tree:
+def resident(coefficient: Expr, scope: DriverScope, requests: Expr = BATCH) -> Expr:
     """The bytes that requests cache at the context, from those of one token; a window or a chunk limits the cached tokens."""
     reach = scope if isinstance(scope, AttentionReach) else None
     held = parse(CACHED_TOKENS[reach.kind if reach else None])
     return build.mul(coefficient, requests, _put(held, reach))
 
 
-def _put(tree: Tree, reach: AttentionReach | None) -> Tree:
+def _put(tree: Expr, reach: AttentionReach | None) -> Expr:
     return substitute(tree, {"w": Name(reach.symbol)}) if reach else tree
 
 
@@ -275,7 +275,7 @@ def totals(architecture: Architecture, assumptions: Assumptions, layout: Layout 
     return Totals(architecture, assumptions, tuple(row for row in table if row.end != "tied"), tuple(row for row in table if row.end == "tied"))
 
 
-def counting(architecture: Architecture) -> dict[str, Tree]:
+def counting(architecture: Architecture) -> dict[str, Expr]:
     """The definitions needed to count parameters, from the rows of parameters only: much faster than the full table."""
     held = placed_parameters(architecture)
     return dict(Totals(architecture, assume(), tuple(row for row in held if row.end != "tied")).counting())

@@ -91,7 +91,7 @@ def _under_load(study: Study) -> Study:
     """The same case with the chunks of all ranks, as quantities of a loaded instance count them."""
     case = study.first.case
     ranks = int(case.value("attention_dp"))
-    return study if ranks == 1 or not case.chosen("chunk") else with_values(study, chunk=ranks * case.value("chunk"))
+    return study if ranks == 1 or not case.is_set("chunk") else with_values(study, chunk=ranks * case.value("chunk"))
 
 
 def _replicas(study: Study) -> tuple[int, int] | None:

@@ -6,7 +6,7 @@ import pytest
 
 from symroof.analysis.constraints import UNBOUNDED, Constraint, constraints, passes
 from symroof.api import Study
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 
 CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
 CACHED = {"kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "24 GB"}
@@ -89,7 +89,7 @@ def test_a_wait_without_end_meets_no_target():
     ttft = Constraint("ttft", "loaded_ttft", "ttft_target")
     over = study(output=20, arrival_rate="100 request/s", targets={"ttft": "1 s"})
     assert ttft.holds(over.case) is False and ttft.share(over.case) == UNBOUNDED > 10**299
-    with pytest.raises(NotGiven):
+    with pytest.raises(UndefinedValue):
         ttft.holds(study(arrival_rate="100 request/s", targets={"ttft": "1 s"}).case)
     itl = Constraint("itl", "sustained_itl", "itl_target")
     with pytest.raises(NoValue):

@@ -162,9 +162,9 @@ def test_missing_inputs_leave_the_answer_symbolic(chosen, asked, monkeypatch):
     for quantity in asked:
         derivation = study.derive(quantity)
         derivation.as_json()
-        if "peak_context" in full.theory.ancestry(quantity):  # what is missing counts as one token there
+        if "peak_context" in full.theory.dependencies(quantity):  # what is missing counts as one token there
             continue
-        if "chunk" not in chosen and "step_budget" in full.theory.ancestry(quantity):  # paced where no budget is known; the made-up case has one
+        if "chunk" not in chosen and "step_budget" in full.theory.dependencies(quantity):  # paced where no budget is known; the made-up case has one
             continue
         for limit in derivation.limits:
             held = all(full.evaluate(parse(condition)) for condition in limit.conditions_text)

@@ -9,7 +9,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import INPUTS
@@ -70,8 +70,8 @@ LEADING = frozenset({"ttft", "itl", "decode_time", "memory_bytes", "sustained_it
 def test_what_a_switch_changes_gives_the_value_of_the_engine(setting):
     study, before = (sr.Study(**{**CASE, **chosen}) for chosen in (setting, {**setting, "assume": {}}))
     old, new = before.first.case, study.first.case
-    changed = {name for name in study.first.quantities() if new.stands_for(name) != old.stands_for(name)}
-    reached = changed | {name for name in LEADING if changed & new.theory.ancestry(name) and new.known(name)}
+    changed = {name for name in study.first.quantities() if new.formula_or_name(name) != old.formula_or_name(name)}
+    reached = changed | {name for name in LEADING if changed & new.theory.dependencies(name) and new.has_value(name)}
     assert changed
     assert not disagreeing(study, sorted(reached))
 
@@ -169,7 +169,7 @@ def test_no_formula_tree_is_public(study):
     derivations = [study.derive("itl"), symbolic, *symbolic.limits, *symbolic.elasticities, symbolic.first_order, *study.derive("itl").steps]
     wrong = sr.check(sympy.Eq(symbols.kv_bytes_per_token, right * symbols.act_bytes_per_element)).claims[0]
     for thing in (*solutions, *derivations, wrong, wrong.difference):
-        trees = {name for name, part in parts_of(thing) if isinstance(part, Tree)}
+        trees = {name for name, part in parts_of(thing) if isinstance(part, Expr)}
         assert not trees, (type(thing).__name__, trees)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Add, At, Call, Compare, Div, Largest, Mul, Name, Neg, Num, Pow, Total
+from symroof.formula.tree import Add, ArgMax, Call, Compare, Div, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
 from symroof.theory.quantities import QUANTITIES
 
 NEAR = 1e-9
@@ -45,7 +45,7 @@ class Walk:
         def at(x):
             return float(Walk(self.case, {**point, search.unknown: x}).tree(parse(search.body), {}))
 
-        if search.kind == "fixed":
+        if search.kind == "fixed_point":
             return high if at(high) >= high else halved(lambda x: at(x) > x, 0.0, high)
         if np.isnan(high):
             return np.nan
@@ -86,11 +86,11 @@ class Walk:
                 return np.choose(self.first(list(map(go, args[::2]))), np.broadcast_arrays(*map(go, args[1::2])))
             case Compare(relation, left, right):
                 return COMPARE[relation](go(left), go(right))
-            case Largest(arms):
+            case ArgMax(arms):
                 return np.array([label for label, _ in arms])[self.first([go(arm) for _, arm in arms])]
-            case At(name, changes):
+            case QuantityAt(name, changes):
                 return Walk(self.case, {**self.inputs, **{key: go(value) for key, value in changes}}).value(name)
-            case Total(body, name, first, last):
+            case Sum(body, name, first, last):
                 first, last = go(first), go(last)
                 steps = range(int(np.min(first)), int(np.max(last)) + 1)
                 return sum(np.where((first <= j) & (j <= last), self.tree(body, {**index, name: float(j)}), 0.0) for j in steps)

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from symroof.arrays.values import Arrays, Formulas
-from symroof.formula.evaluate import NoValue, evaluate, written
+from symroof.formula.evaluate import NoValue, evaluate, exact_decimal
 from symroof.formula.parse import FormulaError, parse
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
@@ -31,7 +31,7 @@ def over_arrays(tree, points):
 def exactly(tree, point):
     """The exact value where floats stand, which mean the decimals they are written as; None where there is none."""
     try:
-        return evaluate(tree, Values({name: written(float(point[letter])) for letter, name in SPELLED.items()}))
+        return evaluate(tree, Values({name: exact_decimal(float(point[letter])) for letter, name in SPELLED.items()}))
     except NoValue:
         return None
 
@@ -83,7 +83,7 @@ def test_a_label_is_exact_beside_a_tie(tied):
     first, second = values.evaluate(tree), values.evaluate(turned)
     for a, b, c, code, other in zip(x, y, z, first, second, strict=True):
         total = Fraction(int(a + b), 49)
-        assert (code == 0) == (total >= written(float(c))) and (other == 0) == (written(float(c)) >= total)
+        assert (code == 0) == (total >= exact_decimal(float(c))) and (other == 0) == (exact_decimal(float(c)) >= total)
 
 
 @pytest.mark.parametrize("function", ["ceil", "floor"])

@@ -51,7 +51,7 @@ def numbers_of(case, axes):
 
 
 def searched(name, case):
-    return any(case.search(inner) for inner in (name, *case.theory.ancestry(name)))
+    return any(case.search(inner) for inner in (name, *case.theory.dependencies(name)))
 
 
 CASES = [
@@ -115,7 +115,7 @@ def test_every_quantity_agrees_with_a_plain_walk_of_its_formula(place):
     draw = random.Random(f"walk {CASES[place][0]} {axes}")
     points = [tuple(float(drawn(axis, draw)) for axis in axes) for _ in range(400)]
     arrays = {axis: np.array([point[i] for point in points]) for i, axis in enumerate(axes)}
-    walk = Walk(replace(case.case.freed(axes), rounded=True), arrays)  # where degrees move, the formulas of any degree
+    walk = Walk(replace(case.case.without_values(axes), rounded=True), arrays)  # where degrees move, the formulas of any degree
     with np.errstate(all="ignore"):
         for name, found in zip(names, function(*arrays.values()), strict=True):
             found, plain = np.broadcast_arrays(found, walk.value(name))

@@ -14,7 +14,7 @@ from symroof.calibrate.probe import Bench, _device
 from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 from . import numpy_torch
 

@@ -27,7 +27,7 @@ from symroof.calibrate.catalogue_rows import MeasuredRow, TimeParts
 from symroof.calibrate.catalogue_table import CatalogueFit, efficiencies
 from symroof.specs.efficiencies import FITTED, EfficienciesSpec
 from symroof.specs.fields import build
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 LATENCY = {("link_latency", "pair", "compiled"): 4e-6, ("link_latency", "group", "compiled"): 7e-6, ("link_latency", "group", ALL): 2e-5, ("link_latency", "pair", ALL): 1e-5, ("link_latency", ALL, ALL): 9e-6}  # fmt: skip
 TRUE = {"mfu": 0.5, "mbu": 0.7, "layer_overhead": 8e-5, "elementwise_bytes": 70.0, "link_share": 0.4}

@@ -69,7 +69,7 @@ def test_what_is_lacking_is_listed(rates):
 def test_layouts_that_the_source_does_not_name(experts, monkeypatch):
     """Every way to 16 devices by loops, for heads that 1, 2 or 4 share: stages up to eight, or attention groups where there are experts. What is permitted is asked of one device."""
     asked = []
-    single = SimpleNamespace(permits=lambda tp: tp in (1, 2, 4), has=lambda name: experts and name == "n_experts")
+    single = SimpleNamespace(can_split_heads=lambda tp: tp in (1, 2, 4), has=lambda name: experts and name == "n_experts")
     monkeypatch.setattr(serving_bounds, "_case", lambda deployed, layout: (asked.append(layout), single)[1])
     row = SimpleNamespace(tp=None, pp=None, attention_dp=None, devices=16)
     listed = list(_layouts(row, None))

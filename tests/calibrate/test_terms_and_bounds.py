@@ -194,7 +194,9 @@ def test_a_layout_that_the_source_names_is_the_only_one(more, layouts):
 
 def test_pipelines_of_no_more_than_eight_stages(monkeypatch):
     row = ServedRate.model_validate(SERVED)
-    monkeypatch.setattr(serving_bounds, "_case", lambda deployed, layout: SimpleNamespace(permits=lambda n: n in (1, 8), has=lambda name: name != "n_experts"))
+    monkeypatch.setattr(
+        serving_bounds, "_case", lambda deployed, layout: SimpleNamespace(can_split_heads=lambda n: n in (1, 8), has=lambda name: name != "n_experts")
+    )
     assert list(serving_bounds._layouts(row, None)) == [(1, pp, 1) for pp in (1, 2, 4, 8)] + [(8, pp, 1) for pp in (1, 2, 4, 8)]
 
 

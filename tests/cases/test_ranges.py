@@ -17,7 +17,7 @@ from symroof.formula.tree import Compare, Name
 from symroof.formula.tree import names as names_of
 from symroof.resources import data_folder
 from symroof.theory.quantities import QUANTITIES
-from symroof.theory.symbols import Unnamed
+from symroof.theory.symbols import ExpressionName
 from tests.theory import DEVICE, case
 
 WORK = {**DEVICE, "prompt": 2000, "output": 50, "batch": 8, "price": Fraction(1, 1000), "power": 700}
@@ -102,7 +102,7 @@ def span(ranges, name):
 
 def of(text):
     """A formula where a name is taken."""
-    return Unnamed.of(parse(text))
+    return ExpressionName.of(parse(text))
 
 
 @pytest.mark.parametrize("study", STUDIES)
@@ -244,7 +244,7 @@ def test_batches_without_a_steady_state_leave_the_best_one_its_range(asked):
     )  # fmt: skip
     (answers,) = study.cases
     ends = [answers.case.changed({"mfu": mfu}) for mfu in (Fraction(2, 5), Fraction(7, 10))]
-    assert not ends[0].changed({"batch": Fraction(1)}).known("judged_ttft")
+    assert not ends[0].changed({"batch": Fraction(1)}).has_value("judged_ttft")
     for name in asked:
         assert span(answers.ranges, name) == tuple(end.value(name) for end in ends), name
 

@@ -125,7 +125,7 @@ def test_slips_in_one_step_are_named_first_and_in_that_step():
     for _ in range(100):
         judged, step, slip, value = wrong_chain(rng, slips=True)
         first = next((found for found in judged.slips if found.named), None)
-        right = first is not None and (first.slip == slip or float(first.explains) == pytest.approx(float(value), rel=1e-4))
+        right = first is not None and (first.slip == slip or float(first.readable_formula) == pytest.approx(float(value), rel=1e-4))
         assert first is None or first.text.startswith(f"{step}: ")
         outcome[right] += 1
         missed[slip] += not right

@@ -117,7 +117,7 @@ def test_a_missing_input_is_an_attribute_of_the_error_and_not_its_wording(monkey
     with pytest.raises(NoValueHere) as caught:
         Study("llama-3-8b", "h100-sxm").exact("kv_cache_bytes")
     assert caught.value.missing in ("prompt", "context")
-    monkeypatch.setattr("symroof.theory.declarations.Missing.__str__", lambda self: "reworded")
+    monkeypatch.setattr("symroof.theory.declarations.MissingInput.__str__", lambda self: "reworded")
     claim = ClaimSpec(id="a", quantity="prefill_time", given={"model": "llama-3-8b", "hardware": "h100-sxm"}, value="1 ms")
     assert "which is not stated" in judge(claim).reason
 

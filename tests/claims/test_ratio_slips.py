@@ -98,7 +98,7 @@ def measured(count: int, seed: int) -> tuple[int, Counter[str]]:
         if abs(wrong / true - 1) < Fraction(1, 20) or not Fraction(1, 50) < wrong < 900:
             continue
         first = next((slip for slip in explained(claim, wrong, 4, true) if slip.named), None)
-        hit = first is not None and (first.slip == slip or float(first.explains) == pytest.approx(float(wrong), rel=2e-3))
+        hit = first is not None and (first.slip == slip or float(first.readable_formula) == pytest.approx(float(wrong), rel=2e-3))
         done, right = done + 1, right + hit
         missed[slip] += not hit
     return right, missed

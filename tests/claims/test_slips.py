@@ -236,7 +236,7 @@ def test_seeded_slips_are_named_first():
         value = rng.choice(options[slip])
         text, _ = by_hand.written(value, by_hand.UNIT[quantity], rng.choice((3, 4)))
         first, *_ = (*explained(text, quantity, given, numbers.value(quantity)), None)
-        right = first is not None and first.named and (first.slip == slip or float(first.explains) == pytest.approx(float(value), rel=1e-9))
+        right = first is not None and first.named and (first.slip == slip or float(first.readable_formula) == pytest.approx(float(value), rel=1e-9))
         outcome[right] += 1
         missed[slip] += not right
     assert outcome[True] >= 95, missed.most_common()

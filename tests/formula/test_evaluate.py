@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from symroof.formula.dual import Dual, Gradient
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import FormulaError, parse
-from symroof.formula.piecewise import NotPolynomial, Piecewise
+from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.to_sympy import symbol, to_sympy
 
 from . import NAMES, Values, arithmetic, examples, points, quotients, with_functions
@@ -133,8 +133,8 @@ def polynomial(coefficients, j):
 
 
 def piecewise(coefficients, first, last):
-    index = Piecewise.index(first, last)
-    total = Piecewise.constant(Fraction(0), first, last)
+    index = PiecewisePolynomial.index(first, last)
+    total = PiecewisePolynomial.constant(Fraction(0), first, last)
     for power, coefficient in enumerate(coefficients):
         total = total + coefficient * index**power
     return total
@@ -224,7 +224,7 @@ def test_a_cubic_that_dips_between_two_whole_numbers():
     def cubic(j):
         return (j - roots[0]) * (j - roots[1]) * (j - roots[2])
 
-    index = Piecewise.index(1, 12)
+    index = PiecewisePolynomial.index(1, 12)
     found = (index - roots[0]) * (index - roots[1]) * (index - roots[2])
     assert [cubic(j) > 0 for j in (4, 5, 6, 7)] == [False, True, False, True]
     assert found.maximum(Fraction(0)).total() == sum(max(cubic(j), Fraction(0)) for j in range(1, 13))

@@ -4,7 +4,7 @@ import pytest
 
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import rebuild, replaced
-from symroof.formula.tree import Mul, Name, Num, Total, mapper, mentions, names, parts, walk
+from symroof.formula.tree import Mul, Name, Num, Sum, mapper, mentions, names, parts, walk
 
 FORMULAS = (
     "max(a*b, c)*d + max(a*b, c)/e",
@@ -43,7 +43,7 @@ def test_a_mapper_asks_equal_parts_once_and_only_what_a_rule_asks_for():
         Name: lambda node, go: asked.append(node.name) or 1,
         Num: lambda node, go: 0,
         Mul: lambda node, go: sum(map(go, node.factors)),
-        Total: lambda node, go: go(node.last),
+        Sum: lambda node, go: go(node.last),
     }
     assert mapper(rules)(parse("a*b*sum(c*j, j, 1, a)*2")) == 3
     assert asked == ["a", "b"]

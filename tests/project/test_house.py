@@ -10,7 +10,7 @@ import symroof
 ROOT = Path(symroof.__file__).parent
 FLOORS = (
     ("units", "errors", "resources", "output_files", "version"),
-    ("formula", "drawing"),
+    ("formula", "drawing", "strict_yaml"),
     ("theory", "solver"),
     ("specs", "arrays", "symbols"),
     ("cases",),
@@ -90,7 +90,18 @@ def test_a_name_of_a_file_is_its_own():
 
 
 def test_nothing_lies_at_the_root_but_the_front_doors():
-    assert {path.stem for path in ROOT.glob("*.py")} <= {"__init__", "__main__", "api", "symbols", "units", "errors", "resources", "output_files", "version"}
+    assert {path.stem for path in ROOT.glob("*.py")} <= {
+        "__init__",
+        "__main__",
+        "api",
+        "symbols",
+        "units",
+        "errors",
+        "resources",
+        "output_files",
+        "version",
+        "strict_yaml",
+    }
 
 
 def test_one_place_prints():

@@ -7,7 +7,7 @@ import sympy
 
 import symroof as sr
 from symroof import symbols
-from symroof.formula.text import in_short
+from symroof.formula.text import shortened_formula
 from tests.cli import call, good, refused
 
 LINK = """\
@@ -113,7 +113,7 @@ def test_beyond_memory_is_said_without_a_dagger():
     ],
 )
 def test_a_long_formula_ends_where_a_term_ends(formula, most, short):
-    assert in_short(formula, most) == short
+    assert shortened_formula(formula, most) == short
 
 
 def test_the_line_draws_a_quantity_of_a_theory_over_an_input(link, tmp_path):

@@ -182,7 +182,7 @@ def test_steps_full_of_prompts_before_the_batch_is_full(decoding, batch, more, r
     """Of the first that passes; of a mix the requests that it decodes, two thirds here."""
     if decoding is None:
         first = configuration("a", batch=batch)
-        first.run.answers.case.known = lambda name: False
+        first.run.answers.case.has_value = lambda name: False
     else:
         first = configuration("a", decoding=decoding, batch=batch, **more)
     listed = [configuration("z", state="fails", decoding=1, batch=5), first, configuration("b", decoding=1, batch=99)]

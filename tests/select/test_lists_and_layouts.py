@@ -140,7 +140,7 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
     case = SimpleNamespace(
         has=lambda name: {"n_experts": experts, "network_bandwidth": apart}[name],
         chosen=lambda name: True,
-        permits=lambda n: heads % n == 0 or n % heads == 0,
+        can_split_heads=lambda n: heads % n == 0 or n % heads == 0,
         given=values,
         value=values.__getitem__,
     )

@@ -12,7 +12,7 @@ from symroof.api import Study
 from symroof.select.selection import select
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 LATENT = "{kind: mla, n_heads: 8, q_lora_rank: 96, kv_lora_rank: 128, qk_nope_dim: 32, qk_rope_dim: 16, value_dim: 32}"
 LAYERS = {

@@ -13,7 +13,7 @@ import numpy as np
 
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Add, At, Call, Div, Mul, Name, Neg, Num, Pow, Total
+from symroof.formula.tree import Add, Call, Div, Mul, Name, Neg, Num, Pow, QuantityAt, Sum
 
 DOUBT = 1e-7
 """Float gaps below this share of the larger side are decided exactly."""
@@ -58,9 +58,9 @@ class Grid:
                 return self.of(base, bound) ** self.of(exponent, bound)
             case Call(function, args):
                 return FUNCTIONS[function](*(self.of(arg, bound) for arg in args))
-            case At(name, pairs):
+            case QuantityAt(name, pairs):
                 return Grid(self.case, {**self.changes, **{key: self.of(value, bound) for key, value in pairs}}).value(name)
-            case Total(body, name, first, last):
+            case Sum(body, name, first, last):
                 return self.total(body, name, self.of(first, bound), self.of(last, bound))
         raise TypeError(node)
 

@@ -15,7 +15,7 @@ from symroof.analysis.solution_text import solution_json
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.parse import parse
-from symroof.theory.declarations import Missing
+from symroof.theory.declarations import MissingInput
 from symroof.theory.thresholds import THRESHOLDS
 from tools.random_equations import SPANS, draw_case, draw_equation, movers, shared_out
 
@@ -46,7 +46,7 @@ def draw(seed):
             continue
         try:
             return study, equation, unknown, scanned(study, equation, unknown)
-        except Missing:  # splitting over devices whose link nobody gave
+        except MissingInput:  # splitting over devices whose link nobody gave
             continue
 
 

@@ -137,7 +137,7 @@ def formulas(name, switches):
     """Every formula that a threshold's equation leads to under the switches; at other degrees more than these differ."""
     built, threshold = theory(assumptions=assume(**SWITCHES[switches])), THRESHOLDS[name]
     spoken = {threshold.unknown, *threshold.needs, *names(parse(threshold.equation))}
-    return switches if threshold.unknown in DEGREES else {inner: built.definition(inner) for outer in spoken for inner in built.ancestry(outer)}
+    return switches if threshold.unknown in DEGREES else {inner: built.definition(inner) for outer in spoken for inner in built.dependencies(outer)}
 
 
 def each_once():

@@ -3,7 +3,7 @@
 from hypothesis import settings
 
 from symroof.errors import InputError
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 
 def examples(count):

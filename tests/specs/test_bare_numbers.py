@@ -10,8 +10,8 @@ from symroof.errors import InputError
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import needs_unit, setting
-from symroof.specs.strict_yaml import loads
 from symroof.specs.study import StudySpec
+from symroof.strict_yaml import loads
 from symroof.sweep.axes import read_over
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import GROUPS, INPUTS

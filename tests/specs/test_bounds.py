@@ -17,8 +17,8 @@ from symroof.specs.layer_order import order_faults
 from symroof.specs.layers import LayerKind
 from symroof.specs.model import ModelSpec, Norm
 from symroof.specs.precision import width
-from symroof.specs.strict_yaml import load, loads
 from symroof.specs.study import StudySpec
+from symroof.strict_yaml import load, loads
 
 from .checkpoints import read
 from .checkpoints.gguf_files import F32, gguf, text

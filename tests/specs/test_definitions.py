@@ -8,9 +8,9 @@ import symroof as sr
 from symroof.specs.definition_entries import ThresholdSpec
 from symroof.specs.definitions import declared_thresholds
 from symroof.specs.fields import build
-from symroof.specs.strict_yaml import loads
 from symroof.specs.study_files import read_study, read_theory
 from symroof.specs.user_theory import TheorySpec
+from symroof.strict_yaml import loads
 from symroof.theory.declarations import NONE
 from symroof.theory.symbols import exact_text
 

@@ -10,7 +10,7 @@ from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 HARDWARE = sorted(catalogue.entries("hardware"))
 SHIPPED = {name: build(catalogue.find("hardware", name), HardwareSpec) for name in HARDWARE}

@@ -13,8 +13,8 @@ from symroof.specs.file_kinds import schema
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.measured import Ceiling, Measurement, ServedRate
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document, loads
 from symroof.specs.study import StudySpec
+from symroof.strict_yaml import Document, loads
 
 EXPECTED = "expected a quantity in byte, such as '80 GB'"
 RATE = "write the unit of a bandwidth, such as '3.35 TB/s'; write '3 TB/s'"

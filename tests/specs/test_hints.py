@@ -12,9 +12,9 @@ from symroof.specs.checkpoint_precisions import precision_name, precision_width
 from symroof.specs.file_kinds import file_kind
 from symroof.specs.input_values import setting
 from symroof.specs.precision import BITS
-from symroof.specs.strict_yaml import loads
 from symroof.specs.study_fields import read_assumptions
 from symroof.specs.study_files import study_document
+from symroof.strict_yaml import loads
 
 CATALOGUE = "`symroof list {}` shows the catalogue; a path to a spec file works too"
 

@@ -12,7 +12,7 @@ from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.layer_order import MOST_LAYERS, repeat_to_length, shortest_pattern
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 from .checkpoints import numbered, read
 

@@ -7,7 +7,7 @@ from symroof.specs import catalogue
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.quantization import Matrix, Quantization, matrices
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 from symroof.theory.case import Case
 from symroof.theory.operator_table import parameters, placed_rows
 from symroof.theory.switches import assume

@@ -9,7 +9,7 @@ from symroof.errors import InputError
 from symroof.specs import catalogue
 from symroof.specs.catalogue import CatalogueEntry, NamedModel, match_model
 from symroof.specs.model_files import model_path, read_model
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 
 MODELS = {
     "meta-llama/Llama-3.1-8B-Instruct": "llama-3.1-8b",

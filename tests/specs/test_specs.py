@@ -17,8 +17,8 @@ from symroof.specs.input_values import setting
 from symroof.specs.model import ModelSpec
 from symroof.specs.precision import compute_precision, peak_precision, width
 from symroof.specs.preset import PresetSpec
-from symroof.specs.strict_yaml import Document, loads
 from symroof.specs.study import StudySpec
+from symroof.strict_yaml import Document, loads
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 

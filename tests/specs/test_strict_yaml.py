@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from symroof.errors import InputError
-from symroof.specs.strict_yaml import load, loads, path_text, read_text
+from symroof.strict_yaml import load, loads, path_text, read_text
 
 from . import examples, problems
 

@@ -12,7 +12,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Name, Num, names
 from symroof.theory.architecture import Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.declarations import Missing, NoClosedForm, default_of, neutral_default
+from symroof.theory.declarations import MissingInput, NoClosedForm, default_of, neutral_default
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.theory import UnknownName
@@ -31,8 +31,8 @@ def test_where_a_value_comes_from():
     case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", batch="chunk + 1", numbers={"link_bandwidth": 10, "chunk": 4})
     values = [case.value(name) for name in ("peak_flops", "link_bandwidth", "mem_bandwidth", "ridge_point", "batch", "mfu", "block_size")]
     assert values == [60, 10, 20, 3, 5, 1, 16]
-    assert [case.known(name) for name in ("ridge_point", "prompt", "ttft")] == [True, False, False]
-    with pytest.raises(Missing, match="needs prompt") as missing:
+    assert [case.has_value(name) for name in ("ridge_point", "prompt", "ttft")] == [True, False, False]
+    with pytest.raises(MissingInput, match="needs prompt") as missing:
         case.value("prompt")
     assert missing.value.name == "prompt"
     with pytest.raises(UnknownName):
@@ -45,7 +45,7 @@ def test_a_name_that_leads_back_to_itself_has_no_value():
     with pytest.raises(NoValue, match="is defined by itself"):
         made(itl="2*decode_time", decode_time="itl + 1").value("itl")
     again = made(itl="2*decode_time", decode_time="itl + 1", prompt=3)
-    assert not again.known("itl") and not again.known("decode_time") and again.value("prompt") == 3
+    assert not again.has_value("itl") and not again.has_value("decode_time") and again.value("prompt") == 3
 
 
 @pytest.mark.parametrize("changes", [1, 11, 12, 13, 14])
@@ -83,7 +83,7 @@ def test_what_has_a_value_of_its_own():
         "prompt": (True, True, True), "batch": (True, True, True), "context": (True, True, False), "chunk": (True, True, True), "itl": (True, True, False),
         "mfu": (False, True, True), "output": (False, False, True), "nothing": (False, False, False), "n_layers.local": (False, False, True),
     }  # fmt: skip
-    assert {name: (case.chosen(name), case.has(name), case.is_input(name)) for name in table} == table
+    assert {name: (case.is_set(name), case.has(name), case.is_input(name)) for name in table} == table
 
 
 def test_defaults():
@@ -102,14 +102,14 @@ def test_optional_inputs_stand_in_a_formula_where_they_have_a_value():
     case = made(**bare)
     assert case.value("decode_overhead") == 13
     assert "kernel_launch" not in text(case.formula("decode_overhead"))
-    for formula in (case.formula("decode_overhead", {"kernel_launch"}), case.stands_for("decode_overhead", complete=False)):
+    for formula in (case.formula("decode_overhead", {"kernel_launch"}), case.formula_or_name("decode_overhead", complete=False)):
         assert "kernel_launch*kernels" in text(formula)
     launched = made(**bare, kernel_launch=7, kernels_per_layer=2)
     assert launched.value("decode_overhead") == 13 + 7 * 10
     assert "kernel_launch" in text(launched.formula("decode_overhead")) and "elementwise_bytes" not in text(launched.formula("decode_overhead"))
-    assert text(case.explains("decode_overhead")) == text(case.formula("decode_overhead"))
+    assert text(case.readable_formula("decode_overhead")) == text(case.formula("decode_overhead"))
     unknown = made(layer_overhead=2)
-    assert "kernel_launch" in text(unknown.explains("decode_overhead")), "of a name without a value the whole formula is shown"
+    assert "kernel_launch" in text(unknown.readable_formula("decode_overhead")), "of a name without a value the whole formula is shown"
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,13 @@ def test_the_longest_context_without_prompt_or_output(values, peak):
 
 def test_what_stands_for_a_name():
     case = made(itl="2*prompt", ttft=5)
-    assert [case.stands_for(name) for name in ("ttft", "itl", "output", "nothing")] == [Num(Fraction(5)), parse("2*prompt"), Name("output"), Name("nothing")]
-    assert case.stands_for("itl", complete=False) == parse("2*prompt")
+    assert [case.formula_or_name(name) for name in ("ttft", "itl", "output", "nothing")] == [
+        Num(Fraction(5)),
+        parse("2*prompt"),
+        Name("output"),
+        Name("nothing"),
+    ]
+    assert case.formula_or_name("itl", complete=False) == parse("2*prompt")
 
 
 def test_a_formula_over_inputs():
@@ -140,7 +145,12 @@ def test_a_formula_over_inputs():
 
 def test_what_no_formula_calculates_with():
     case = made(itl="2*fits")
-    assert [case.no_number(parse(formula)) for formula in ("itl + 1", "2*fits", "fits + decode_bound", "meets_itl")] == [None, "fits", "decode_bound", None]
+    assert [case.first_non_number(parse(formula)) for formula in ("itl + 1", "2*fits", "fits + decode_bound", "meets_itl")] == [
+        None,
+        "fits",
+        "decode_bound",
+        None,
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- totals that have parts
@@ -206,10 +216,10 @@ def test_numbers_that_move_lay_a_case_out_as_where_they_are():
 
 def test_names_that_may_be_any_number():
     case = made(tp=4)
-    assert case.freed(["batch", "prompt"]) is case and not case.theory.layout.free
-    assert case.freed(["tp"]).theory.layout.free and case.freed(["tp", "batch"]) is case.freed(["tp"])
-    assert case.freed(["tp"]).freed(["pp"]).free == {"tp", "pp"}
-    assert made(tp=4, n_heads=8).freed(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free is False, "a number again"
+    assert case.without_values(["batch", "prompt"]) is case and not case.theory.layout.free
+    assert case.without_values(["tp"]).theory.layout.free and case.without_values(["tp", "batch"]) is case.without_values(["tp"])
+    assert case.without_values(["tp"]).without_values(["pp"]).free == {"tp", "pp"}
+    assert made(tp=4, n_heads=8).without_values(["tp"]).changed({"tp": Fraction(2)}).theory.layout.free is False, "a number again"
 
 
 def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
@@ -224,8 +234,8 @@ def test_a_degree_that_moves_is_no_longer_known_to_be_above_one():
 
 
 def test_key_and_value_heads_alone_decide_which_degrees_are_permitted():
-    assert [tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).permits(tp)] == [1, 2, 4, 8, 16]
-    assert made(n_kv_heads="n_heads", n_heads=8).permits(3)
+    assert [tp for tp in range(1, 18) if made(n_kv_heads=8, n_heads=9, n_layers=7).can_split_heads(tp)] == [1, 2, 4, 8, 16]
+    assert made(n_kv_heads="n_heads", n_heads=8).can_split_heads(3)
 
 
 # ------------------------------------------------------------------------------------------------------- changes and slopes
@@ -283,8 +293,8 @@ def test_slopes_and_elasticities():
     assert (case.slope("instance_price", "chunk"), case.elasticities("instance_price", ("chunk",))["chunk"]) == (-2, Fraction(-4, 5))
     assert (case.slope("ridge_point", "mem_bandwidth"), case.elasticities("ridge_point", ("mem_bandwidth",))["mem_bandwidth"]) == (Fraction(-12, 16), -1)
     assert (case.slope("ridge_point", "chunk"), case.elasticities("ridge_point", ("chunk",))["chunk"], case.slope("chunk", "chunk")) == (0, 0, 1)
-    assert case.moving("chunk") is case.moving("chunk") is not case.moving("peak_flops")
-    assert case.moving("chunk", "peak_flops") is case.moving("chunk", "peak_flops")
+    assert case.with_slopes("chunk") is case.with_slopes("chunk") is not case.with_slopes("peak_flops")
+    assert case.with_slopes("chunk", "peak_flops") is case.with_slopes("chunk", "peak_flops")
 
 
 # --------------------------------------------------------------------------------------------------------------- searches
@@ -301,7 +311,7 @@ def test_a_search_for_a_batch():
     assert beside.slope("disaggregated_batch", "prefill_request_rate") == 40
     few = made(**{**SERVED, "batch": 3})
     assert (few.value("disaggregated_batch"), few.slope("disaggregated_batch", "batch"), few.slope("disaggregated_batch", "prefill_request_rate")) == (3, 1, 0)
-    assert case.search("disaggregated_batch").kind == "fixed" and case.search("itl") is None
+    assert case.search("disaggregated_batch").kind == "fixed_point" and case.search("itl") is None
     assert made(**SERVED, disaggregated_batch=7).search("disaggregated_batch") is None
     assert made(**SERVED, disaggregated_batch=7).value("disaggregated_batch") == 7
 
@@ -351,10 +361,10 @@ def test_what_is_chosen_by_what_decides_it():
 
 def test_the_inputs_that_a_value_is_worked_out_from():
     case = made(peak_flops=60, mem_bandwidth="2*link_bandwidth", link_bandwidth=10)
-    assert case.leads_to("ridge_point") == ("ridge_point", "peak_flops", "mem_bandwidth", "link_bandwidth")
-    assert case.used("ridge_point", "price") == ("peak_flops", "mem_bandwidth", "link_bandwidth", "price")
+    assert case.reachable_names("ridge_point") == ("ridge_point", "peak_flops", "mem_bandwidth", "link_bandwidth")
+    assert case.inputs_used("ridge_point", "price") == ("peak_flops", "mem_bandwidth", "link_bandwidth", "price")
     searched = made(**SERVED)
-    assert searched.leads_to("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_request_rate", "response_steps", "loaded_decode_time")
+    assert searched.reachable_names("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_request_rate", "response_steps", "loaded_decode_time")
 
 
 @pytest.mark.parametrize(

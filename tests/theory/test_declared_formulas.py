@@ -494,11 +494,11 @@ INSTEAD = {
 """Name -> an input, and what it is where that has no value."""
 
 SEARCHED = {
-    "disaggregated_batch": ("fixed", lambda v: v.loaded_decode_time * v.response_steps * v.prefill_request_rate, lambda v: v.batch),
-    "steady_batch": ("fixed", lambda v: v.sustained_itl * v.response_steps * v.arrival_rate / v.dp, lambda v: v.batch),
-    "best_batch": ("most", lambda v: v.meets_ttft * v.meets_itl, lambda v: v.concurrency),
-    "mix_disaggregated_batch": ("fixed", lambda v: v.mix_decode_itl * v.mix_steps * v.mix_prefill_request_rate, lambda v: v.batch),
-    "mix_steady_batch": ("fixed", lambda v: v.mix_sustained_itl * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.batch),
+    "disaggregated_batch": ("fixed_point", lambda v: v.loaded_decode_time * v.response_steps * v.prefill_request_rate, lambda v: v.batch),
+    "steady_batch": ("fixed_point", lambda v: v.sustained_itl * v.response_steps * v.arrival_rate / v.dp, lambda v: v.batch),
+    "best_batch": ("largest", lambda v: v.meets_ttft * v.meets_itl, lambda v: v.concurrency),
+    "mix_disaggregated_batch": ("fixed_point", lambda v: v.mix_decode_itl * v.mix_steps * v.mix_prefill_request_rate, lambda v: v.batch),
+    "mix_steady_batch": ("fixed_point", lambda v: v.mix_sustained_itl * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.batch),
 }
 """Name -> what is searched for, the formula that the batch has to equal or that has to be 1, and the largest batch."""
 

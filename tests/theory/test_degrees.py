@@ -10,7 +10,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.theory.architecture import GENERIC, Architecture, Layer
 from symroof.theory.case import Case
-from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, affects_layout, layout, shapes
+from symroof.theory.layout import FREE, SINGLE, SYMBOLIC, Layout, affects_layout, layout, shapes_layout
 from symroof.theory.operator_table import _degree
 from symroof.theory.theory import theory
 
@@ -138,8 +138,8 @@ def test_a_degree_has_to_suit_the_heads_of_every_kind_of_layer():
     """Four key and value heads in some layers, six in others: each has to be shared out evenly, or copied evenly."""
     kinds = tuple(Layer(label=label, own=frozenset({"n_layers", "n_kv_heads"})) for label in ("local", "full"))
     case = Case(theory(Architecture(kinds, order=("local", "full"))), {"n_kv_heads.local": Num(Fraction(4)), "n_kv_heads.full": Num(Fraction(6))})
-    assert [degree for degree in range(1, 30) if case.permits(degree)] == [1, 2, 12, 24]
-    assert all(Case(theory(), {}).permits(degree) for degree in range(1, 9))
+    assert [degree for degree in range(1, 30) if case.can_split_heads(degree)] == [1, 2, 12, 24]
+    assert all(Case(theory(), {}).can_split_heads(degree) for degree in range(1, 9))
 
 
 WIDTHS = {
@@ -196,7 +196,7 @@ def test_what_a_layout_looks_at():
         "linear_value_heads",
     ]
     known = ["params", "weight_bytes", "d_model", "n_layers", "network_bandwidth"]
-    assert all(map(shapes, shaping)) and not any(map(shapes, [*known, "batch", "itl"]))
+    assert all(map(shapes_layout, shaping)) and not any(map(shapes_layout, [*known, "batch", "itl"]))
     assert all(map(affects_layout, [*shaping, *known])) and not any(map(affects_layout, ["batch", "prompt", "d_ff", "link_bandwidth"]))
 
 

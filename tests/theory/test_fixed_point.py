@@ -7,9 +7,9 @@ import pytest
 
 from symroof.api import Study
 from symroof.formula.dual import Dual
-from symroof.formula.evaluate import NotGiven, NoValue
+from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.theory import case as case_module
-from symroof.theory.quantity import Search
+from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.search import DIGITS, fixed_point, largest_whole_number, slope, slope_of_fixed_point
 
 
@@ -105,9 +105,9 @@ def test_the_largest_that_qualifies_is_that_of_counting(high):
 
 def test_an_input_that_is_missing_is_missing():
     def meets(n):
-        raise NotGiven("batch")
+        raise UndefinedValue("batch")
 
-    with pytest.raises(NotGiven):
+    with pytest.raises(UndefinedValue):
         largest_whole_number(meets, Fraction(4))
 
 
@@ -126,10 +126,10 @@ def test_the_slope_of_a_fixed_point():
 
 
 def test_a_search_is_said_with_its_largest_value():
-    own, other = Search("fixed", "batch", "load*batch", "batch"), Search("fixed", "batch", "load*batch", "concurrency")
+    own, other = ImplicitDefinition("fixed_point", "batch", "load*batch", "batch"), ImplicitDefinition("fixed_point", "batch", "load*batch", "concurrency")
     assert str(own) == "the batch at which batch = load*batch, at most the case's batch"
     assert str(other) == "the batch at which batch = load*batch, at most concurrency"
-    assert (own.demands, other.demands) == (("load",), ("load", "concurrency"))
+    assert (own.required_names, other.required_names) == (("load",), ("load", "concurrency"))
 
 
 def test_a_fixed_point_is_searched_once_for_all_slopes(monkeypatch):

@@ -17,8 +17,8 @@ from symroof.theory.layout import SINGLE
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
 from symroof.theory.switches import SWITCHES, assume
-from symroof.theory.symbols import INPUTS, SHARES, STEP_INDEX, Symbol, Unnamed, base_name
-from symroof.theory.sympy_input import known, name_in, quantity_in, read_definition, read_expression
+from symroof.theory.symbols import INPUTS, SHARES, STEP_INDEX, ExpressionName, Symbol, base_name
+from symroof.theory.sympy_input import known, name_or_expression, read_definition, read_expression, symbol_name
 from symroof.theory.theory import UnknownName, _theory, theory
 from symroof.theory.thresholds import THRESHOLDS, Threshold
 
@@ -154,7 +154,7 @@ def test_names_that_a_theory_knows():
         "nothing.local",
     ]
     assert [built.knows(name) for name in asked] == [True, True, False, True, False, True, False, True, False]
-    assert [built.knows(Unnamed.of(parse(formula))) for formula in ("ttft/itl", "ttft/nothing", "nothing + unknown")] == [True, False, False]
+    assert [built.knows(ExpressionName.of(parse(formula))) for formula in ("ttft/itl", "ttft/nothing", "nothing + unknown")] == [True, False, False]
     own = theory(own=STUDY)
     assert own.knows("wait") and own.knows("seats") and not theory().knows("wait")
     with pytest.raises(UnknownName, match="nothing"):
@@ -181,10 +181,10 @@ def test_how_a_name_of_one_kind_of_layer_is_spelled(name):
 
 
 def test_a_formula_in_the_place_of_a_name():
-    formula = Unnamed.of(parse("weight_bytes/mem_bandwidth"))
+    formula = ExpressionName.of(parse("weight_bytes/mem_bandwidth"))
     symbol = theory().symbol(formula)
     assert (symbol.unit, symbol.meaning, theory().definition(formula)) == ("s", "an expression", parse("weight_bytes/mem_bandwidth"))
-    assert theory().symbol(Unnamed.of(parse("mfu/mbu"))).unit == "" and base_name(formula) == formula
+    assert theory().symbol(ExpressionName.of(parse("mfu/mbu"))).unit == "" and base_name(formula) == formula
 
 
 def test_shares_and_numbers_of_a_step():
@@ -272,21 +272,25 @@ def refused(read, thing):
 
 
 def test_names_and_expressions_of_sympy():
-    assert (name_in(batch), name_in("batch"), name_in(3), name_in(batch + 1)) == ("batch", "batch", 3, batch + 1)
-    assert (quantity_in("itl"), quantity_in(itl), quantity_in(sympy.Symbol("bs"))) == ("itl", "itl", "bs")
+    assert (symbol_name(batch), symbol_name("batch"), symbol_name(3), symbol_name(batch + 1)) == ("batch", "batch", 3, batch + 1)
+    assert (name_or_expression("itl"), name_or_expression(itl), name_or_expression(sympy.Symbol("bs"))) == ("itl", "itl", "bs")
     assert (known("isl"), known(itl), known("n_heads.local"), known("wait", STUDY)) == ("prompt", "itl", "n_heads.local", "wait")
     assert str(known(2 * itl)) == "2*itl"
 
 
 def test_expressions_that_are_no_quantity():
     assert "has evaluated it to True" in refused(read_expression, sympy.Eq(x, x)).message and "it to False" in refused(read_expression, False).message
-    assert "is 0 whatever" in refused(quantity_in, sympy.Mul(0, itl, evaluate=False)).message
-    unknown = refused(quantity_in, itl + sympy.Symbol("ttftt"))
+    assert "is 0 whatever" in refused(name_or_expression, sympy.Mul(0, itl, evaluate=False)).message
+    unknown = refused(name_or_expression, itl + sympy.Symbol("ttftt"))
     assert unknown.message == "unknown name 'ttftt'" and "ttft" in unknown.hint
-    assert "byte" in refused(quantity_in, sympy.Symbol("kv_cache_bytes") + itl).message
+    assert "byte" in refused(name_or_expression, sympy.Symbol("kv_cache_bytes") + itl).message
     every = sum(map(sympy.Symbol, [*INPUTS][:60]))
-    assert [refused(quantity_in, thing).source for thing in (LONG, every, batch + sympy.Symbol("mfu"))] == [str(LONG)[:200], str(every)[:200], "batch + mfu"]
-    assert str(quantity_in(batch + prompt)) == "batch + prompt" and str(quantity_in(sympy.Symbol("seats") + batch, STUDY)) == "batch + seats"
+    assert [refused(name_or_expression, thing).source for thing in (LONG, every, batch + sympy.Symbol("mfu"))] == [
+        str(LONG)[:200],
+        str(every)[:200],
+        "batch + mfu",
+    ]
+    assert str(name_or_expression(batch + prompt)) == "batch + prompt" and str(name_or_expression(sympy.Symbol("seats") + batch, STUDY)) == "batch + seats"
     derivative = refused(read_expression, sympy.Derivative(sympy.Function("f")(x), x))
     assert "a Derivative has no meaning here" in derivative.message and not refused(read_expression, sympy.Integral(x, x)).hint
     wide = sympy.Integral(LONG, x)

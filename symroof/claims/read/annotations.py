@@ -15,7 +15,7 @@ from symroof.claims.claim_settings import SETTABLE, SWITCH_NAMES
 from symroof.specs.claims import PYTHON_WORDS, ClaimSpec
 from symroof.specs.definitions import OWN_NAME
 from symroof.specs.input_values import name_hint
-from symroof.specs.strict_yaml import DECIMAL, INTEGER, Location
+from symroof.strict_yaml import DECIMAL, INTEGER, Location
 from symroof.theory.symbols import base_name
 from symroof.units import UnitError, parse_number
 

@@ -16,7 +16,7 @@ from symroof.claims.read.name_check import name_problems
 from symroof.errors import InputError, Problem, why
 from symroof.specs.claims import ClaimsSpec
 from symroof.specs.fields import build
-from symroof.specs.strict_yaml import Document, loads
+from symroof.strict_yaml import Document, loads
 
 CLAIM_FILES = (".yaml", ".yml", ".json", "")
 FILE_HINT = "claims are written in Markdown notes (.md), LaTeX source (.tex), or claim files (.yaml); `symroof init claims` writes one"

@@ -26,7 +26,7 @@ from symroof.claims.read.spelled_arithmetic import LONGEST_BLOCK, MOST_CHARACTER
 from symroof.claims.read.tables import NoteTable, tables
 from symroof.claims.read.written_units import Denominator
 from symroof.errors import Problem, why
-from symroof.specs.strict_yaml import Document, Location
+from symroof.strict_yaml import Document, Location
 
 MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)

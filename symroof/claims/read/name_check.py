@@ -17,7 +17,7 @@ from symroof.specs.catalogue import find, is_path
 from symroof.specs.claims import ClaimSpec, ClaimsSpec
 from symroof.specs.input_values import needs_unit, setting, symbol_of
 from symroof.specs.model_files import read_model
-from symroof.specs.strict_yaml import Document, Location
+from symroof.strict_yaml import Document, Location
 from symroof.theory.declarations import Declarations
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import TARGET_SYMBOLS, base_name, canonical

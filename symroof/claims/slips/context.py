@@ -16,7 +16,7 @@ from symroof.claims.read.written_units import neighbouring_unit
 from symroof.errors import InputError
 from symroof.formula.parse import parse
 from symroof.formula.rewrite import substitute
-from symroof.formula.tree import ONE, At, Name, Tree, names, walk
+from symroof.formula.tree import ONE, Expr, Name, QuantityAt, names, walk
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
@@ -114,7 +114,7 @@ class Context:
         return printed_name(self.claim.quantity or self.claim.compare or "")
 
     @cached_property
-    def formula(self) -> Tree:
+    def formula(self) -> Expr:
         """The quantity that is claimed, divided by what the number is of."""
         return claimed_quantity_formula(self.claim, self.name)
 
@@ -170,7 +170,7 @@ def _texts(sets: Settings) -> Settings:
     return {name: f"{value.numerator} s*1/{value.denominator}" if isinstance(value, Fraction) and name in times else value for name, value in sets.items()}
 
 
-def dependencies(case: Case, tree: Tree) -> frozenset[str]:
+def dependencies(case: Case, tree: Expr) -> frozenset[str]:
     """Every name that a formula's value depends on, through the case's formulas and definitions.
 
     >>> "n_heads" in dependencies(study_of({"model": "llama-3-8b"}).first.case, Name("kv_bytes_per_token"))
@@ -180,8 +180,8 @@ def dependencies(case: Case, tree: Tree) -> frozenset[str]:
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        moved = {key for inner in walk(node) if isinstance(inner, At) for key, _ in inner.changes}
+        moved = {key for inner in walk(node) if isinstance(inner, QuantityAt) for key, _ in inner.changes}
         for name in {*names(node), *moved} - seen:
             seen.add(name)
-            waiting.append(case.stands_for(name))
+            waiting.append(case.formula_or_name(name))
     return frozenset(seen | {base_name(name) for name in seen})

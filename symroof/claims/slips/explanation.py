@@ -42,7 +42,7 @@ class SlipExplanation:
 
     slip: str
     named: bool
-    explains: Fraction | str
+    readable_formula: Fraction | str
     chance: float
     text: str
 
@@ -56,7 +56,7 @@ class SlipExplanation:
         return FACTOR.sub("", self.text)
 
     def as_json(self) -> dict[str, Any]:
-        return {"slip": self.slip, "named": self.named, "explains": plain_value(self.explains), "chance": round(self.chance, 4), "text": self.text}
+        return {"slip": self.slip, "named": self.named, "explains": plain_value(self.readable_formula), "chance": round(self.chance, 4), "text": self.text}
 
 
 def factor_text(ratio: Fraction) -> str:

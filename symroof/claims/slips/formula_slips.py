@@ -25,7 +25,7 @@ from symroof.formula.canonical_form import NormalForms
 from symroof.formula.compare import Comparison, same
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Name, Num, Tree, names
+from symroof.formula.tree import ZERO, Expr, Name, Num, names
 from symroof.units import format_quantity, significant
 
 FLOORS = frozenset({"memory_floor_ignored", "compute_floor_ignored"})
@@ -88,7 +88,7 @@ class _Search:
         return NormalForms()
 
     @cached_property
-    def claimed(self) -> dict[frozenset[str], Tree]:
+    def claimed(self) -> dict[frozenset[str], Expr]:
         """The claimed formula expanded to each depth."""
         return {stops: self.sides.substituted(self.sides.claimed, stops) for stops in self.sides.expansion_stops}
 
@@ -118,14 +118,14 @@ class _Search:
                     return tuple(self.explanation(slip, (other[1], floor[1]), made) for slip in (other[0], floor[0]))
         return ()
 
-    def explanation(self, slip: str, ways: tuple[Variant, ...], made: Tree) -> SlipExplanation:
+    def explanation(self, slip: str, ways: tuple[Variant, ...], made: Expr) -> SlipExplanation:
         """In words, with the factor it makes where that is one and short."""
         sentence = " and ".join(variant.text for variant in ways if isinstance(variant, (CaseChange, MisreadResult)))
         sentence += f", at {self.level.label}" if self.level.label else ""
         factor = text(self.level.own.factor) if self.level.own.factor is not None and self.level.own.verdict == "factor" else ""
         return SlipExplanation(slip, True, text(made), NO_CHANCE, f"{sentence}: ×{factor}" if factor and len(factor) <= LONGEST_FACTOR else sentence)
 
-    def leads_there(self, applied: Applied) -> Tree | None:
+    def leads_there(self, applied: Applied) -> Expr | None:
         """The derived formula with slips in it, where it is the claimed one; None too where the time is up."""
         if self.late:
             return None
@@ -142,7 +142,7 @@ class _Search:
         except FAILURES:
             return None
 
-    def _pairs(self, applied: Applied, stops: frozenset[str]) -> Iterator[tuple[Tree, Tree]]:
+    def _pairs(self, applied: Applied, stops: frozenset[str]) -> Iterator[tuple[Expr, Expr]]:
         """The claimed formula and the derived one with the slips in it, expanded the same way."""
         defined = [{name: value for name, value in variant.sets.items() if not _is_choice(name)} for _, variant in applied if isinstance(variant, CaseChange)]
         there = self._chosen(applied)
@@ -184,7 +184,7 @@ def _is_choice(name: str) -> bool:
     return name == "assume" or name in ROLE_INPUT
 
 
-def _set(sides: ClaimedFormula, defined: Sequence[Mapping[str, str]], stops: frozenset[str]) -> Tree:
+def _set(sides: ClaimedFormula, defined: Sequence[Mapping[str, str]], stops: frozenset[str]) -> Expr:
     """The derived formula with names set to formulas, one after another; a formula over its own name refers to the true one."""
     moved = frozenset(name for changes in defined for name in changes)
     made = sides.asked if moved & set(names(sides.asked)) else sides.derived

@@ -14,7 +14,7 @@ from symroof.claims.slips.context import Context, context_of
 from symroof.claims.slips.explanation import SlipExplanation, chance
 from symroof.claims.slips.predictions import case_changes
 from symroof.claims.slips.slip_catalogue import CATALOGUE, MisreadResult, RoundedFigure
-from symroof.formula.tree import Largest
+from symroof.formula.tree import ArgMax
 from symroof.specs.claims import ClaimSpec
 from symroof.units import format_quantity
 
@@ -73,5 +73,5 @@ def _by_chance(context: Context, written: WrittenNumber, derived: Derived, reach
 
 def _answers(claim: ClaimSpec, answers: BoundCase) -> int:
     """How many answers a question has."""
-    asked = answers.case.stands_for(claim.relation or claim.quantity or "")
-    return DIRECTIONS if claim.moves else len(asked.arms) if isinstance(asked, Largest) else TRUTHS
+    asked = answers.case.formula_or_name(claim.relation or claim.quantity or "")
+    return DIRECTIONS if claim.moves else len(asked.arms) if isinstance(asked, ArgMax) else TRUTHS

@@ -14,7 +14,7 @@ from symroof.claims.slips.context import FAILURES, Context
 from symroof.claims.slips.slip_catalogue import CaseChange, MisreadResult, OtherFigure, RoundedFigure, Slip
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
-from symroof.formula.tree import Tree, mentions
+from symroof.formula.tree import Expr, mentions
 from symroof.theory.case import Case
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
@@ -94,7 +94,7 @@ def _misread_value(context: Context, variant: MisreadResult) -> Fraction | None:
 
 
 @lru_cache(maxsize=512)
-def formula_of(text: str) -> Tree:
+def formula_of(text: str) -> Expr:
     """A formula of the catalogue over symroof's names."""
     return resolved(parse(text))
 

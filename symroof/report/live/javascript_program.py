@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from symroof.formula.codegen import javascript
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import At, Name, Total, Tree, names, walk
+from symroof.formula.tree import Expr, Name, QuantityAt, Sum, names, walk
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -19,7 +19,7 @@ from symroof.theory.quantities import QUANTITIES
 Keys = frozenset[str]
 Asked = tuple[str, Keys]
 """A name, and the inputs changed where it is used."""
-SEARCHES = {"fixed": "fixed", "most": "most"}
+SEARCHES = {"fixed_point": "fixed", "largest": "most"}
 """JavaScript function of each kind of search."""
 
 
@@ -43,7 +43,7 @@ class Program:
     def __post_init__(self) -> None:
         self.dependence = Dependence(self.case)
 
-    def add(self, *trees: Tree, changed: str = "") -> None:
+    def add(self, *trees: Expr, changed: str = "") -> None:
         """Add everything that these formulas use, with one input changed."""
         waiting = [asked for tree in trees for asked in asked_by(tree, frozenset(filter(None, (changed,))))]
         while waiting:
@@ -55,7 +55,7 @@ class Program:
             elif name not in self.numbers:
                 self.numbers[name] = self._number(name)
 
-    def text(self, tree: Tree) -> str:
+    def text(self, tree: Expr) -> str:
         """A formula as JavaScript; factors that may be unknown are evaluated lazily."""
         return javascript(tree, [name for name in names(tree) if self._may_lack(name)])
 
@@ -106,17 +106,17 @@ def _entries(functions: dict[str, tuple[tuple[str, ...], str]]) -> Iterator[str]
     return (f"\n{json.dumps(key)}:[{json.dumps(asked, separators=(',', ':'))},e=>{text}]" for key, (asked, text) in functions.items())
 
 
-def asked_by(tree: Tree, changed: Keys = frozenset()) -> Iterator[Asked]:
+def asked_by(tree: Expr, changed: Keys = frozenset()) -> Iterator[Asked]:
     """The names that a formula uses, each with the inputs changed there; without sum indices.
 
     >>> [(name, sorted(changed)) for name, changed in asked_by(parse("sum(itl(context = prompt + step), step, 1, output)"))]
     [('itl', ['context']), ('prompt', []), ('output', [])]
     """
-    indices = {node.index for node in walk(tree) if isinstance(node, Total)}
+    indices = {node.index for node in walk(tree) if isinstance(node, Sum)}
     for node in walk(tree):
         if isinstance(node, Name) and node.name not in indices:
             yield node.name, changed
-        elif isinstance(node, At):
+        elif isinstance(node, QuantityAt):
             yield node.name, changed | {key for key, _ in node.changes}
 
 

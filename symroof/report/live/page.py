@@ -12,7 +12,7 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
-from symroof.formula.tree import Name, Num, Tree
+from symroof.formula.tree import Expr, Name, Num
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.live.javascript_program import Program, javascript_list
 from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, of_links, over_ranges, settings, values_of
@@ -108,7 +108,7 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
             "options": None,
         }
         if name == "tp":
-            entry["options"] = sorted({int(value), *(2**i for i in range(MOST_DEVICES.bit_length()) if case.permits(2**i))})
+            entry["options"] = sorted({int(value), *(2**i for i in range(MOST_DEVICES.bit_length()) if case.can_split_heads(2**i))})
         elif name in SHARES:
             entry |= {"least": 0.01, "most": 1}
         else:
@@ -122,7 +122,7 @@ def _is_plain(name: str, subject: BoundCase) -> bool:
     """Whether an input is a known integer or share, and not a formula."""
     case = subject.case
     known = name in case.given or case.default(name) is not None
-    return known and case.is_input(name) and case.known(name) and (name in SHARES or case.value(name).denominator == 1)
+    return known and case.is_input(name) and case.has_value(name) and (name in SHARES or case.value(name).denominator == 1)
 
 
 def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
@@ -142,7 +142,7 @@ def _group(own: list[Setting], subject: BoundCase, moved: frozenset[str], peaks:
     table |= {name: [there.get(name, values_of(case, [name])[name]) for case, there in zip(bound, values, strict=True)] for name in own_values}
     lacking = frozenset(name for name, row in table.items() if None in row)
     first = own[0].bound_case
-    symbolic = first.at(first.case.freed(moved, rounded=True))
+    symbolic = first.at(first.case.without_values(moved, rounded=True))
     program = Program(symbolic.case, frozenset({*moved, *table}), lacking)
     program.add(*(Name(name) for name in _quantities(subject)))
     forms = [form for form in _forms(first, symbolic) if _length(form, program) <= MOST_PRINTED]
@@ -159,7 +159,7 @@ def _length(form: ThresholdFormula, program: Program) -> int:
 
 
 def _forms(first: BoundCase, symbolic: BoundCase) -> list[ThresholdFormula]:
-    declared = [threshold for threshold in THRESHOLDS.values() if all(map(first.case.chosen, (*threshold.needs, *threshold.when)))]
+    declared = [threshold for threshold in THRESHOLDS.values() if all(map(first.case.is_set, (*threshold.needs, *threshold.when)))]
     return [form for threshold in declared if (form := threshold_formula(threshold, first, symbolic)) is not None]
 
 
@@ -195,7 +195,7 @@ def _units(subject: BoundCase) -> dict[str, Any]:
         name: [theory.symbol(name).written_in, float(parse_unit(theory.symbol(name).written_in).size)] for name in names if theory.symbol(name).written_in
     }
     return {
-        "of": {name: theory.symbol(name).spoken_unit for name in names},
+        "of": {name: theory.symbol(name).display_unit for name in names},
         "plural": sorted(COUNTED | NOUNS),
         "counted": [name for name in names if theory.symbol(name).counted],
         "written": written,
@@ -207,7 +207,7 @@ def _units(subject: BoundCase) -> dict[str, Any]:
 def _described(form: ThresholdFormula, subject: BoundCase) -> dict[str, Any]:
     threshold = form.threshold
     return {
-        "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).spoken_unit,
+        "name": threshold.name, "unknown": threshold.unknown, "kind": threshold.kind, "unit": subject.case.theory.symbol(threshold.unknown).display_unit,
         "counted": subject.case.theory.symbol(threshold.unknown).counted, "means": threshold.means, "below": threshold.below, "above": threshold.above,
     }  # fmt: skip
 
@@ -239,7 +239,7 @@ def _printed(group: SettingGroup) -> str:
         branches = ",".join(f"{{value:e=>{text(value)},conditions:{javascript_list(map(text, conditions))}}}" for value, conditions in each.branches)
         return f"{{difference:e=>{text(each.difference)},branches:[{branches}]}}"
 
-    def text(tree: Tree) -> str:
+    def text(tree: Expr) -> str:
         return group.program.text(tree)
 
     thresholds = ",\n".join(map(form, group.forms))

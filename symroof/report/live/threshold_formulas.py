@@ -8,7 +8,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
 from symroof.formula import build
 from symroof.formula.evaluate import NoValue
-from symroof.formula.tree import Tree
+from symroof.formula.tree import Expr
 from symroof.solver.result import Branch
 from symroof.theory.layout import DEGREES
 from symroof.theory.thresholds import Threshold
@@ -27,8 +27,8 @@ class ThresholdFormula:
     """
 
     threshold: Threshold
-    difference: Tree
-    branches: tuple[tuple[Tree, tuple[Tree, ...]], ...]
+    difference: Expr
+    branches: tuple[tuple[Expr, tuple[Expr, ...]], ...]
 
 
 def threshold_formula(threshold: Threshold, subject: BoundCase, symbolic: BoundCase) -> ThresholdFormula | None:
@@ -47,7 +47,7 @@ def threshold_formula(threshold: Threshold, subject: BoundCase, symbolic: BoundC
     return made if _is_answer(made, subject, symbolic) else None
 
 
-def _branch(branch: Branch) -> tuple[Tree, tuple[Tree, ...]]:
+def _branch(branch: Branch) -> tuple[Expr, tuple[Expr, ...]]:
     assert branch.closed_form is not None
     return branch.closed_form, tuple(condition.tree for condition in branch.conditions)
 
@@ -64,7 +64,7 @@ def _is_answer(made: ThresholdFormula, subject: BoundCase, symbolic: BoundCase) 
     return abs(min(values) - solved) <= AGREE * abs(solved)
 
 
-def _value(form: Tree, conditions: tuple[Tree, ...], unknown: str, symbolic: BoundCase) -> Fraction | None:
+def _value(form: Expr, conditions: tuple[Expr, ...], unknown: str, symbolic: BoundCase) -> Fraction | None:
     try:
         value = Fraction(symbolic.case.evaluate(form))
         there = symbolic.case.changed({unknown: value})

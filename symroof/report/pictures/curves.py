@@ -156,7 +156,7 @@ class Bounds:
     @classmethod
     def of(cls, metric: str, answers: BoundCase, by: str) -> Bounds:
         times = [f"{STEP[metric]}_{bound}_time" for bound in ("compute", "memory")]
-        ridge = solve_limit(" = ".join(times), answers, by) if set(answers.case.leads_to(metric)).issuperset(times) else None
+        ridge = solve_limit(" = ".join(times), answers, by) if set(answers.case.reachable_names(metric)).issuperset(times) else None
         return cls(metric, by, answers.targets.get(metric), memory_limit(answers, by), solve_limit(f"{metric} = {metric}_target", answers, by), ridge)
 
     @property

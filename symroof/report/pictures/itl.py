@@ -32,7 +32,7 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     Raises:
         InputError: the case has no ITL, or no context moves it.
     """
-    if not known(subject, "itl", "peak_context") or "context" not in at_last_step(subject).case.used("itl"):
+    if not known(subject, "itl", "peak_context") or "context" not in at_last_step(subject).case.inputs_used("itl"):
         raise lacking("itl", subject, "itl", "peak_context", otherwise="no context moves its ITL")
     there = at_last_step(subject)
     last = there.case.value("context")

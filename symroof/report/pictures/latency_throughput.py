@@ -79,7 +79,7 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     """
     of = UNDER_LOAD if all(under_load(case.case) for case in study.cases) else ISOLATED
     every = [one for one in batch_series(study) if known(one.first, of.itl, of.rate, "peak_context")]
-    every = [one for one in every if "batch" in shown_case(one, of is UNDER_LOAD).case.used(of.itl)]
+    every = [one for one in every if "batch" in shown_case(one, of is UNDER_LOAD).case.inputs_used(of.itl)]
     if not every:
         raise lacking("latency-throughput", subject, of.itl, of.rate, "peak_context", otherwise="no batch moves its ITL")
     every.sort(key=lambda configuration: subject not in configuration.cases)

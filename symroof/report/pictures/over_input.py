@@ -15,7 +15,7 @@ from symroof.drawing.colours import BLUE, DOTTED, GREY, VERMILION
 from symroof.drawing.frame import Frame
 from symroof.drawing.scales import linear_ticks, log_ticks, next_power_of_two, power_of_two_ticks
 from symroof.errors import InputError, Problem
-from symroof.formula.text import in_short
+from symroof.formula.text import shortened_formula
 from symroof.report.pictures.curves import POINTS, QuantityCurve, band, cases_at, log_spaced, memory_limit, values_along
 from symroof.report.pictures.labels import lines, unfit
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
@@ -75,13 +75,13 @@ def picture(study: Study, quantity: Any, over: Any, title: str = "", label: str 
     """
     name, by, subject = known(quantity, study.declared), known(over, study.declared), study.first
     result = subject.get(name)
-    if result is None or not subject.case.known(by):
+    if result is None or not subject.case.has_value(by):
         raise lacking("plot", subject, name, by)
     if not isinstance(result.value, Fraction):
         raise InputError(Problem("plot", f"{name} is true/false or a category, not a number"))
-    if by not in subject.case.leads_to(name):
-        raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.used(name)[:12])}"))
-    drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or in_short(name, LONGEST))
+    if by not in subject.case.reachable_names(name):
+        raise InputError(Problem("plot", f"{by} does not move {name} here", hint=f"these do: {', '.join(subject.case.inputs_used(name)[:12])}"))
+    drawn = Drawn(subject, name, by, " ".join(label.split())[:LONGEST] or shortened_formula(name, LONGEST))
     headline, case = " ".join(title.split()) or f"{drawn.label} over {by}", _case_words(subject, name)
     line = _line(drawn)
     frame = _frame(drawn, line, headline, case)
@@ -147,7 +147,7 @@ def _draw(frame: Frame, drawn: Drawn, line: QuantityCurve) -> None:
         frame.memory_limit(float(line.memory.value))
     frame.band(line.places, band(subject, drawn.name, drawn.by, line.points), BLUE)
     marks = power_of_two_ticks if across.counted else log_ticks
-    title = f"{drawn.by}{f' ({across.spoken_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.spoken_unit})' if up.unit else ''}"
+    title = f"{drawn.by}{f' ({across.display_unit})' if across.unit else ''}", f"{drawn.label}{f' ({up.display_unit})' if up.unit else ''}"
     frame.axes(*title, marks, log_ticks if frame.y.log else linear_ticks, lambda x: _short(x, across), lambda y: _tick(y, up))
     for place in line.poles:
         frame.vertical_line(f"pole {place}", float(place), GREY, DOTTED)
@@ -161,7 +161,7 @@ def _draw(frame: Frame, drawn: Drawn, line: QuantityCurve) -> None:
 
 
 def _at(place: Fraction, symbol: Symbol) -> str:
-    return format_quantity(place, symbol.spoken_unit, 4)
+    return format_quantity(place, symbol.display_unit, 4)
 
 
 def _tick(value: float, symbol: Symbol) -> str:

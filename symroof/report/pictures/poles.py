@@ -22,8 +22,8 @@ def poles(case: Case, quantity: str, by: str, points: Sequence[Fraction], values
 
     >>> from symroof.analysis.study import Study
     >>> from symroof.formula.parse import parse
-    >>> from symroof.theory.symbols import Unnamed
-    >>> case, formula = Study(batch=1).first.case, Unnamed.of(parse("1/(3 - batch)"))
+    >>> from symroof.theory.symbols import ExpressionName
+    >>> case, formula = Study(batch=1).first.case, ExpressionName.of(parse("1/(3 - batch)"))
     >>> [round(float(place), 9) for place in poles(case, formula, "batch", [Fraction(1), Fraction(4)], [0.5, -1.0])]
     [3.0]
     """

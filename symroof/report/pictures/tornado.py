@@ -77,13 +77,13 @@ def elasticities(subject: BoundCase) -> dict[str, dict[str, ElasticityRange]]:
 
 def _free(subject: BoundCase, metrics: Collection[str]) -> list[str]:
     """The adjustable inputs of some metrics; one list for all, so that slopes are computed together."""
-    names = dict.fromkeys(name for metric in metrics for name in subject.case.used(metric))
+    names = dict.fromkeys(name for metric in metrics for name in subject.case.inputs_used(metric))
     return [name for name in names if base_name(name) not in FIXED and name not in metrics]
 
 
 def in_steps(subject: BoundCase, metrics: Collection[str]) -> list[str]:
     """The adjustable inputs that change a metric in steps, such as the prefill chunk."""
-    free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.used(metric)}
+    free, last = _free(subject, metrics), {name: metric for metric in metrics for name in subject.case.inputs_used(metric)}
     known = {metric: elasticities_over_ranges(subject, metric, free) for metric in metrics}
     return [name for name in free if name not in known[last[name]]]
 

@@ -24,7 +24,7 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     Raises:
         InputError: the case has no TTFT, or no prompt moves it.
     """
-    if subject.get("ttft") is None or "prompt" not in subject.case.used("ttft"):
+    if subject.get("ttft") is None or "prompt" not in subject.case.inputs_used("ttft"):
         raise lacking("ttft", subject, "ttft", otherwise="no prompt moves its TTFT")
     if subject.case.value("ttft") <= 0:
         raise lacking("ttft", subject, otherwise="its TTFT is zero, which a logarithmic axis does not show")

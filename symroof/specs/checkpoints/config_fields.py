@@ -13,7 +13,7 @@ from symroof.errors import InputError, nearest
 from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value
 from symroof.specs.layer_order import MOST_LAYERS
 from symroof.specs.model import Filled
-from symroof.specs.strict_yaml import Location
+from symroof.strict_yaml import Location
 
 MOST = 10**8
 """No width, count of heads or vocabulary comes near."""

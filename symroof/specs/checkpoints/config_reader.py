@@ -16,7 +16,7 @@ from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value, loa
 from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Location
+from symroof.strict_yaml import Location
 
 CONFIG = "config.json"
 ASSUME_HINT = "`--assume-family llama` reads it as that family"

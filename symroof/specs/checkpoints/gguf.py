@@ -18,7 +18,7 @@ from symroof.specs.checkpoints.gguf_layers import GgufLayer, layer_kind, slides_
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.layer_order import distinct_layers
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import Document
+from symroof.strict_yaml import Document
 from symroof.theory.case import Case
 from symroof.theory.theory import theory
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.errors import InputError, Problem
-from symroof.specs.strict_yaml import Document, Location, path_text, read_text
+from symroof.strict_yaml import Document, Location, path_text, read_text
 
 LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
 STRING = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)', re.DOTALL)

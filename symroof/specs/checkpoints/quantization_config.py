@@ -14,7 +14,7 @@ from symroof.specs.checkpoints.module_names import operators_named
 from symroof.specs.checkpoints.quantization_methods import METHODS, SchemeError
 from symroof.specs.fields import first_error
 from symroof.specs.quantization import Quantization
-from symroof.specs.strict_yaml import Location, path_text
+from symroof.strict_yaml import Location, path_text
 
 Report = Callable[[Location, str, str], Problem]
 

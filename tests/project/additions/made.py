@@ -157,7 +157,7 @@ OF_VERDICTS = {
     "A condition of the headline": [
         Insert(
             "symroof/analysis/constraints.py",
-            '    memory += [Constraint("copies", "weight_bytes_per_device", "free_memory")] if bound_case.case.known("fits") else []\n',
+            '    memory += [Constraint("copies", "weight_bytes_per_device", "free_memory")] if bound_case.case.has_value("fits") else []\n',
             "    return memory + load + [Constraint(name, metric, TARGET_SYMBOLS[name])",
         ),
         Insert(

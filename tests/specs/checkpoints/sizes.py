@@ -3,7 +3,7 @@
 from symroof.api import Study
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
-from symroof.specs.strict_yaml import loads
+from symroof.strict_yaml import loads
 
 
 def spec(text, **changes):
