@@ -39,7 +39,7 @@ def command(among: dict[str, str]) -> list[str]:
 
 def judged(among: dict[str, str]) -> tuple[float, dict[str, tuple[str, int]]]:
     """Processor time of judging all of some candidates together, and the state and the batch of each."""
-    from symroof.select.choice import select
+    from symroof.select.selection import select
 
     start = time.process_time()
     choice = select(model=MODEL, prompt=PROMPT, output=OUTPUT, targets=TARGETS, among=among)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from symroof.cases.case_results import Answers
+    from symroof.cases.bound_case import BoundCase
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -49,7 +49,7 @@ WHOLE, SMALL = Size(), Size(rounds=1, passes=1, thresholds=2)
 # ------------------------------------------------------------------------------------------------- symroof, in a process
 
 
-def answered(name: str, answers: Answers) -> bool:
+def answered(name: str, answers: BoundCase) -> bool:
     """Whether a threshold has an answer: some need inputs that this case does not give, and have none without numbers."""
     from symroof.analysis.solve import solve
     from symroof.errors import InputError
@@ -60,7 +60,7 @@ def answered(name: str, answers: Answers) -> bool:
         return False
 
 
-def asked(answers: Answers, size: Size) -> list[str]:
+def asked(answers: BoundCase, size: Size) -> list[str]:
     """The thresholds that have an answer."""
     from symroof.theory.thresholds import THRESHOLDS
 
@@ -75,16 +75,15 @@ def caches(*packages: str) -> list:
 
 def derivations(size: Size) -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
-    from symroof.cases.case_results import Answers
-
     from symroof.analysis.solve import solve
     from symroof.api import Study
+    from symroof.cases.bound_case import BoundCase
     from symroof.formula.parse import parse
     from symroof.theory import theory as theories
 
     times: dict[str, list[float]] = {way: [] for way in WAYS}
     bound = {"numbers": Study(**CASE).bound, "symbols": Study().bound}
-    named = {kind: asked(Answers(binding), size) for kind, binding in bound.items()}
+    named = {kind: asked(BoundCase(binding), size) for kind, binding in bound.items()}
     for _ in range(size.passes):
         for way in WAYS:
             kind, _, state = way.partition(", ")
@@ -95,7 +94,7 @@ def derivations(size: Size) -> dict[str, float]:
             for cached in caches("symroof.formula", "symroof.solver"):  # nothing of an earlier pass helps the next
                 cached.cache_clear()
             start = time.perf_counter()
-            answers = Answers(bound[kind])
+            answers = BoundCase(bound[kind])
             for name in named[kind]:
                 solve(name, answers)
             times[way].append(time.perf_counter() - start)
@@ -169,16 +168,15 @@ def by_sympy(name: str) -> dict:  # type: ignore[type-arg]
 
 def one_by_one(size: Size) -> dict[str, float]:
     """Seconds that symroof takes for each threshold without a case, theory there."""
-    from symroof.cases.case_results import Answers
-
     from symroof.analysis.solve import solve
     from symroof.api import Study
+    from symroof.cases.bound_case import BoundCase
 
     bound = Study().bound
-    times: dict[str, list[float]] = {name: [] for name in asked(Answers(bound), size)}
+    times: dict[str, list[float]] = {name: [] for name in asked(BoundCase(bound), size)}
     for _ in range(size.passes):
         for name in times:
-            answers = Answers(bound)
+            answers = BoundCase(bound)
             assert answers.case
             start = time.perf_counter()
             solve(name, answers)

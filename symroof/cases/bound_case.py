@@ -259,7 +259,7 @@ class BoundCase(DropsCaches):
         """
         device, profile = self.hardware, self.engine
         stated = not self.given.keys().isdisjoint(AT_PEAK) or self.request.efficiency or self.preset
-        if device is None or profile is None or profile.spec.name == IDEAL or stated or self.changed_case:
+        if device is None or profile is None or self.request.engine == IDEAL or stated or self.changed_case:
             return None
         given, warnings = dict(self.given), list(self.warnings)
         apart = self.assumptions["scheduling"] == "disaggregated"

@@ -1,15 +1,14 @@
-"""What a serving engine decides where nobody says otherwise: one profile for every command, ``vllm`` unless another is named."""
+"""What a serving engine decides where nobody says otherwise: one profile for every command that names it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.spec_values import SourcedValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Num
-from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
+from symroof.specs.engine_profile import IDEAL, EngineProfile, engine_profile
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS, peak_precision
 from symroof.theory.switches import Assumptions, assume
@@ -31,7 +30,7 @@ def profile_of(request: Request, described: bool, preset: bool) -> EngineProfile
     """
     if not described:
         return None
-    return engine_profile(request.engine or (DEFAULT if request.deciding and not preset else IDEAL))
+    return engine_profile(request.engine or IDEAL)
 
 
 def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:
@@ -76,7 +75,12 @@ def _with_wide_attention(
     return Assumptions(assumptions.replaced(attention_arithmetic="wide").values, assumptions.chosen)
 
 
-def share_of(given: Mapping[str, SourcedValue], name: str) -> Fraction | None:
-    """The number of an input, or None where it is none."""
-    setting = given[name].setting if name in given else None
-    return setting.value if isinstance(setting, Num) else None
+DECIDING_SHARE = SourcedValue(Num(Fraction(92, 100)), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
+DECIDING_CHUNK = SourcedValue(parse("2048 token"), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
+
+
+def add_decision_defaults(assumptions: Assumptions, given: dict[str, SourcedValue]) -> None:
+    """Complete the inputs of a case that something is decided by, where no engine is named; what is given stays."""
+    given.setdefault("memory_share", DECIDING_SHARE)
+    if "output" in given and assumptions["scheduling"] == "chunked":
+        given.setdefault("chunk", DECIDING_CHUNK)

@@ -17,7 +17,6 @@ from symroof.errors import InputError, Problem
 from symroof.formula.text import number_text
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
-from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_files import declared_in
@@ -103,7 +102,7 @@ def _built(settings: Settings) -> Study:
     own = {name: value for name, value in settings.items() if name not in (*SPECS, *NESTED)}
     specs = {name: settings[name] for name in SPECS if name in settings}
     assume = {str(name): _switch_value(value) for name, value in settings.get("assume", {}).items()}
-    return Study(**specs, assume=assume, targets=dict(settings.get("targets", {})), **{"engine": IDEAL, **own})  # hand calculations are of physics alone
+    return Study(**specs, assume=assume, targets=dict(settings.get("targets", {})), **own)
 
 
 def _with_model(settings: Settings) -> Settings:

@@ -74,7 +74,7 @@ def test_the_way_to_a_number_ends_at_the_number(text):
     assert all(one.after == other.before for one, other in pairwise(way.steps))
     rest = [step for step in way.steps if step.changes[0].kind == "rest"]
     assert len(rest) == 1
-    assert best is None or abs(rest[0].effect) <= written.room
+    assert best is None or abs(rest[0].effect) <= written.margin
 
 
 def test_what_is_no_number_here_is_refused():

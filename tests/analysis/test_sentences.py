@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from symroof.analysis.solution import LIMIT, REACH, Solution, whole
+from symroof.analysis.solution import LIMIT, REACH, Solution, to_whole
 from symroof.analysis.solution_text import solution_json, solution_text
 from symroof.api import Study
 
@@ -254,7 +254,7 @@ def test_the_branch_of_a_ridge_that_is_never_reached(gpt2):
 )
 def test_a_crossing_as_a_whole_number(value, last, first):
     """Down for a limit, up for what is to be reached; what 40 digits cannot tell from a whole number is that number."""
-    assert (whole(value, "limit"), whole(value, "reach")) == (last, first)
+    assert (to_whole(value, "limit"), to_whole(value, "reach")) == (last, first)
 
 
 def test_sides_that_only_whole_numbers_have(plain):

@@ -51,7 +51,7 @@ ARMS = TimeTerms(((Fraction(5), Fraction(1)), (Fraction(1), Fraction(3))), (Frac
 
 
 def test_the_roof_is_the_longer_arm_of_each_pair_and_what_is_fixed():
-    assert ARMS.at_peak == 5 + 3 + 2
+    assert ARMS.roof == 5 + 3 + 2
 
 
 @pytest.mark.parametrize(

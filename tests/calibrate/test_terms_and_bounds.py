@@ -132,7 +132,7 @@ def test_the_terms_of_a_time_make_the_time(case, metric):
     )
     assert own == there.value(metric)
     assert made.rates[2] == (1 if metric == "ttft" else 0) and made.rates[0] == 1 and made.rates[1] == 2 * 32
-    assert made.at_peak == sum(max(pair) for pair in made.arms) + made.fixed and made.fixed >= 32 * Fraction(1, 10**5)
+    assert made.roof == sum(max(pair) for pair in made.arms) + made.fixed and made.fixed >= 32 * Fraction(1, 10**5)
 
 
 def test_what_is_fitted_stands_in_its_own_order(case):

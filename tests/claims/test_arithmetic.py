@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from symroof.claims.derive_claim import worked_out
+from symroof.claims.derive_claim import derive_expression
 from symroof.errors import InputError
 
 # ----------------------------------------------------------------------------------------------------- arithmetic and ranges
@@ -13,7 +13,7 @@ from symroof.errors import InputError
 def arithmetic(source, steps=()):
     from symroof.claims.claim_settings import study_of
 
-    result = worked_out(source, study_of({"batch": 3}), {name: (Fraction(value), unit) for name, value, unit in steps})
+    result = derive_expression(source, study_of({"batch": 3}), {name: (Fraction(value), unit) for name, value, unit in steps})
     return result.value, result.unit, result.flags
 
 

@@ -26,7 +26,7 @@ def test_an_equation_without_a_quantity(equation, message):
 
 def test_settings_beside_an_equation_and_beside_files(tmp_path):
     (tmp_path / "n.md").write_text("nothing", encoding="utf-8")
-    with pytest.raises(InputError, match="settings stand in the file; they are taken beside an equation alone"):
+    with pytest.raises(InputError, match="settings belong in the file; keywords are accepted only with an equation"):
         check(tmp_path / "n.md", batch=3)
     with pytest.raises(InputError, match="efficiency"):
         check(tmp_path / "n.md", efficiency="best")

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from symroof.claims.check import check
-from symroof.claims.corrected_copies import copies, goals_of
+from symroof.claims.corrected_copies import copies, copy_paths
 from symroof.errors import InputError
 
 
 def goals(files, out=None, in_place=False):
-    return {Path(file).name: str(goal) for file, goal in goals_of(files, out, in_place).items()}
+    return {Path(file).name: str(goal) for file, goal in copy_paths(files, out, in_place).items()}
 
 
 def test_where_a_copy_goes(tmp_path):
@@ -47,7 +47,7 @@ def test_a_number_whose_annotation_is_doubtful_is_never_changed(tmp_path):
     note.write_text(sentence.format(" note='doubtful: weights fp16'") + "\n" + sentence.format(" note='from the model card'"))
     (made,) = copies(check(str(note)))
     assert [line[:22] for line in made.content.decode().splitlines()[::2]] == ["The weights take 8 GB.", "The weights take 16 GB"]
-    assert [(one.line, why.partition(":")[0], "not changed" in why) for one, why in made.left] == [(1, "doubtful", True)]
+    assert [(one.line, why.partition(":")[0], "not changed" in why) for one, why in made.uncorrected] == [(1, "doubtful", True)]
 
 
 WRONG = "A prompt takes 10.7 GB of cache. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->"
@@ -67,5 +67,5 @@ def test_what_else_rests_on_a_corrected_number(tmp_path):
     note = tmp_path / "note.md"
     note.write_text(f"{WRONG}\n\nThen 10.7 GB + 2 GB = 12.7 GB.\n\n" + "Again 10.7 GB.\n\n" * 9)
     (made,) = copies(check(str(note)))
-    (look,) = made.look
+    (look,) = made.dependents
     assert look[0] == "12.7 GB in line 3" and len(look) == 6

@@ -30,24 +30,24 @@ def test_a_row_is_as_good_as_its_worst_value():
     assert [ORDER.index(verdict) for verdict in ("exact", "rounded", "approximate", "conditional", "inconsistent", "wrong", "unchecked")] == list(range(7))
 
 
-def derived(value, other=None, unit="", why=""):
-    return SimpleNamespace(value=value, other=other, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), why=why, span=None)
+def derived(value, alternative=None, unit="", why=""):
+    return SimpleNamespace(value=value, alternative=alternative, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), reason=why, range=None)
 
 
 @pytest.mark.parametrize(
     ("value", "result", "verdict", "ratio", "tolerance", "reason"),
     [
         ("12", derived(Fraction(12)), "exact", 1, Fraction(1, 24), ""),
-        ("12", derived(Fraction(24), other=Fraction(12)), "exact", Fraction(1, 2), Fraction(1, 24), ""),
+        ("12", derived(Fraction(24), alternative=Fraction(12)), "exact", Fraction(1, 2), Fraction(1, 24), ""),
         ("12", derived(Fraction(24), why="for one"), "wrong", Fraction(1, 2), Fraction(1, 24), "for one"),
         ("12", derived(Fraction(1145, 100)), "approximate", Fraction(240, 229), Fraction(1, 24), ""),
         ("25", derived(Fraction(258, 10)), "rounded", Fraction(125, 129), Fraction(1, 50), "digits were cut off, not rounded"),
-        ("about 4", derived(Fraction(49, 10)), "approximate", Fraction(40, 49), Fraction(1, 4), "as near as a hedged number of 1 digit has to be"),
-        ("about 1.2e1", derived(Fraction(129, 10)), "approximate", Fraction(40, 43), Fraction(1, 12), "as near as a hedged number of 2 digits has to be"),
+        ("about 4", derived(Fraction(49, 10)), "approximate", Fraction(40, 49), Fraction(1, 4), "within the tolerance of a hedged number of 1 digit"),
+        ("about 1.2e1", derived(Fraction(129, 10)), "approximate", Fraction(40, 43), Fraction(1, 12), "within the tolerance of a hedged number of 2 digits"),
         ("0", derived(Fraction(3)), "wrong", 0, None, ""),
-        ("yes", derived("in part"), "conditional", None, None, "holds in a part of the range only"),
-        ("yes", derived("in part", why="not for batch 1 to 3"), "conditional", None, None, "holds in a part of the range only: not for batch 1 to 3"),
-        ("12", derived("in part"), "wrong", None, Fraction(1, 24), "holds in a part of the range only"),
+        ("yes", derived("in part"), "conditional", None, None, "holds in only part of the range"),
+        ("yes", derived("in part", why="not for batch 1 to 3"), "conditional", None, None, "holds in only part of the range: not for batch 1 to 3"),
+        ("12", derived("in part"), "wrong", None, Fraction(1, 24), "holds in only part of the range"),
     ],
 )
 def test_a_value_compared_with_the_derived_one(value, result, verdict, ratio, tolerance, reason):
@@ -123,9 +123,9 @@ CASE = "model=llama-3-8b hardware=h100-sxm batch=1"
 @pytest.mark.parametrize(
     ("text", "verdict", "reason"),
     [
-        (f"Decode is memory-bound. <!-- symroof: relation=decode_bound {CASE} -->", "exact", "prompt is not stated, and holds for any from 1 to 131,072"),
+        (f"Decode is memory-bound. <!-- symroof: relation=decode_bound {CASE} -->", "exact", "prompt is not stated, and the claim holds for any from 1 to 131,072"),
         (f"A step takes 4.481 ms. <!-- symroof: itl {CASE} -->", "conditional", "prompt is not stated: 4.4820 ms without it"),
-        (f"A step takes 99 ms. <!-- symroof: itl {CASE} -->", "unchecked", "needs prompt, which is not stated, and what is claimed moves with it"),
+        (f"A step takes 99 ms. <!-- symroof: itl {CASE} -->", "unchecked", "needs prompt, which is not stated and changes the result"),
     ],
 )
 def test_a_prompt_that_is_not_stated(text, verdict, reason):

@@ -82,11 +82,11 @@ def test_sides_that_do_not_go_together(a, b, quantity, message, case):
 
 def test_a_preset_counts_the_other_side_or_the_study_beside(case):
     other = Study("llama-3-8b", "l4", prompt=2048)
-    assert resolve_side("genz", None, case).chosen.preset == "genz"
-    assert resolve_side("genz", other, case).chosen.hardware == ("l4",)
-    assert resolve_side(SYMROOF, None, case).chosen.preset is None
+    assert resolve_side("genz", None, case).request.preset == "genz"
+    assert resolve_side("genz", other, case).request.hardware == ("l4",)
+    assert resolve_side(SYMROOF, None, case).request.preset is None
     assert resolve_side(case, other, other) is case
-    assert case.chosen.preset is None
+    assert case.request.preset is None
 
 
 def test_the_way_to_a_number_and_back(case):

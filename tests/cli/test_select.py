@@ -136,7 +136,7 @@ REFUSED = [
     (("--among", "hardware=,"), "an empty list of candidates"),
     (("--among", "colour=red"), "no such name 'colour'"),
     (("--among", "tp=1.5"), "whole number"),
-    (("--among", "mbu=2"), "share"),
+    (("--among", "mbu=2"), "between 0 and 1"),
     (("--by", "beauty"), "no such order"),
     (("--target", "speed=1"), "no such target"),
     (("--target", "itl=5 GB"), "s is needed"),

@@ -3,14 +3,13 @@
 from fractions import Fraction
 
 import pytest
-from symroof.select.choice import select
-from symroof.select.endurance import expected_copies
 
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.selection_purchase import purchase_table
 from symroof.report.selection_tables import parts
-from symroof.select.headroom import headrooms
+from symroof.select.headroom import expected_copies, headrooms
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}

@@ -1,18 +1,19 @@
 """Lists of candidates as people write them, and layouts of devices over plain numbers: every split by hand, every edge of a count, every refusal word by word."""
 
+import itertools
+import math
 from dataclasses import replace
 from fractions import Fraction
 from types import SimpleNamespace
 
 import pytest
-from symroof.select.as_json import check_json, choice_json, keep_json, lever_json
-from symroof.select.choice import select
-from symroof.select.layouts import LAID_OUT, NO_COUNTS, Counts, degrees_of, device_counts
 
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.select import candidates
-from symroof.select.candidates import hint, widened
+from symroof.select.candidates import LAYOUT_INPUTS, NO_COUNTS, SHARES, DeviceCounts, degrees_of, device_counts, expand_layouts, widen_hint, with_candidates
+from symroof.select.selection import select
+from symroof.select.selection_json import check_json, lever_json, margin_json, selection_json
 
 
 def refused(call, *args, **more):
@@ -43,7 +44,7 @@ def study():
 )
 def test_a_list_of_values(study, among, values):
     (name,) = (key.strip() for key in among)
-    assert [int(answers.case.value(name)) for answers in widened(study, among).cases] == values
+    assert [int(answers.case.value(name)) for answers in with_candidates(study, among).cases] == values
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_a_list_of_values(study, among, values):
 )
 def test_a_list_of_devices(study, among, names):
     """Each once, in the order in which it is named first."""
-    assert [answers.binding.hardware.name for answers in widened(study, among).cases] == names
+    assert [answers.hardware.name for answers in with_candidates(study, among).cases] == names
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_a_list_of_devices(study, among, names):
     ],
 )
 def test_a_list_that_cannot_be_read(study, among, message, hint_):
-    problem = refused(widened, study, among)
+    problem = refused(with_candidates, study, among)
     assert (problem.message, problem.hint) == (message, hint_)
 
 
@@ -84,13 +85,13 @@ def test_how_one_configuration_is_widened():
     """Narrow weights beside its own, each once."""
     for weights, listed in (("fp16", "fp16,fp8"), ("fp8", "fp8"), ("int4", "int4,fp8")):
         made = Study(model="llama-3-8b", hardware="h100-sxm", prompt=100, weights=weights)
-        assert hint(made) == f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={listed}"
+        assert widen_hint(made) == f"one configuration only; widen it: --among hardware=all --among tp=1,2,4,8 --among weights={listed}"
 
 
 def test_the_most_configurations_of_one_selection(study, monkeypatch):
     monkeypatch.setattr(candidates, "MOST_CANDIDATES", 6)
-    assert len(widened(study, {"tp": "1,2", "batch": "1,2,3"}).cases) == 6
-    assert "at most 6" in refused(lambda: widened(study, {"tp": "1", "batch": "1,2,3,4,5,6,7"}).cases).message
+    assert len(with_candidates(study, {"tp": "1,2", "batch": "1,2,3"}).cases) == 6
+    assert "at most 6" in refused(lambda: with_candidates(study, {"tp": "1", "batch": "1,2,3,4,5,6,7"}).cases).message
 
 
 # --------------------------------------------------------------------------------------------------------- layouts
@@ -99,10 +100,10 @@ def test_the_most_configurations_of_one_selection(study, monkeypatch):
 @pytest.mark.parametrize(
     ("among", "counts"),
     [
-        ({"devices": 8}, Counts((8,))),
-        ({"devices": [8, 4, 8]}, Counts((8, 4))),
-        ({"instance_devices": " 2 ,1"}, Counts((2, 1), False)),
-        ({"devices": "1024"}, Counts((1024,))),
+        ({"devices": 8}, DeviceCounts((8,))),
+        ({"devices": [8, 4, 8]}, DeviceCounts((8, 4))),
+        ({"instance_devices": " 2 ,1"}, DeviceCounts((2, 1), False)),
+        ({"devices": "1024"}, DeviceCounts((1024,))),
         ({}, NO_COUNTS),
     ],
 )
@@ -110,7 +111,7 @@ def test_numbers_of_devices(among, counts):
     rest, found = device_counts({**among, "model": "x"})
     assert (rest, found) == ({"model": "x"}, counts)
     assert counts.word == ("devices" if counts.whole else "instance_devices")
-    assert counts.chosen == (LAID_OUT if counts.whole else tuple(name for name in LAID_OUT if name != "dp"))
+    assert counts.chosen == (LAYOUT_INPUTS if counts.whole else tuple(name for name in LAYOUT_INPUTS if name != "dp"))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
     values = given or {}
     case = SimpleNamespace(
         has=lambda name: {"n_experts": experts, "network_bandwidth": apart}[name],
-        chosen=lambda name: True,
+        is_set=lambda name: True,
         can_split_heads=lambda n: heads % n == 0 or n % heads == 0,
         given=values,
         value=values.__getitem__,
@@ -147,9 +148,47 @@ def plain(*, experts=False, apart=True, heads=8, given=None):
     return SimpleNamespace(case=case)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 6, 8, 12, 16, 17, 18, 32, 34])
+@pytest.mark.parametrize("experts", [False, True])
+def test_every_split_of_devices(count, experts):
+    """Groups of a degree and attention groups, copies of them, and some of the copies reading prompts for the others: in sixteenths of all at the finest."""
+    by_hand = []
+    for tp, attention in itertools.product(range(1, count + 1), range(1, count + 1 if experts else 2)):
+        if count % (tp * attention) or (8 % tp and tp % 8):
+            continue
+        copies = count // (tp * attention)
+        by_hand.append((tp, attention, copies, None))
+        by_hand += [(tp, attention, copies - r, Fraction(tp * attention * r, copies - r)) for r in range(1, copies) if Fraction(r, copies).denominator <= 16]
+    made = [(d["tp"], d["attention_dp"], d["dp"], d.get("prefill_devices")) for d in candidates._layouts(plain(experts=experts), count)]
+    assert sorted(made, key=str) == sorted(by_hand, key=str)
+    assert SHARES == 16 and all(math.prod(row[:3]) + (row[3] or 0) * row[2] == count for row in made)
+    alone = list(candidates._layouts(plain(experts=experts, apart=False), count))
+    assert len(alone) == sum(row[3] is None for row in by_hand)
+    instances = [(d["tp"], d["attention_dp"], d.get("prefill_devices")) for d in candidates._instances(plain(experts=experts), count)]
+    groups = {(tp, attention) for tp, attention, _, _ in by_hand}
+    assert sorted(instances, key=str) == sorted(((tp, a, None if tp * a == count else count - tp * a) for tp, a in groups), key=str)
+
+
 def test_degrees_that_are_said_of_a_layout():
     given = {"tp": Fraction(2), "pp": Fraction(1), "dp": Fraction(1), "prefill_devices": Fraction(1), "attention_dp": Fraction(4)}
     assert degrees_of(plain(given=given)) == (("tp", 2), ("attention_dp", 4), ("prefill_devices", 1))
+
+
+def test_only_so_many_layouts_are_made(monkeypatch):
+    """As many as the bound, and one more is too many."""
+    monkeypatch.setattr(candidates, "_in_layout", lambda answers, degrees: iter([degrees]))
+    one = plain(apart=False)
+    one.given = {}
+    whole = len(expand_layouts([one], DeviceCounts((4, 8))))
+    assert whole == 3 + 4
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole)
+    assert len(expand_layouts([one], DeviceCounts((4, 8)))) == whole
+    monkeypatch.setattr(candidates, "MOST_CANDIDATES", whole - 1)
+    problem = refused(expand_layouts, [one], DeviceCounts((4, 8), True))
+    assert (problem.message, problem.path, problem.hint) == (f"more than {whole - 1} layouts", "devices", "fewer numbers of devices")
+    one.given = {"tp": 2}
+    assert refused(expand_layouts, [one], DeviceCounts((4,))).message == "it chooses tp, which layouts of devices choose"
+    assert expand_layouts([one], NO_COUNTS) == (one,)
 
 
 # ------------------------------------------------------------------------------------------------------------ JSON
@@ -168,7 +207,7 @@ def test_which_configurations_are_worked_out(choice, most, lacking):
     states = [c.state for c in choice.configurations]
     failing = [i for i, c in enumerate(choice.configurations) if c.state == "fails" and c.run.missed]
     assert states.count("passes") >= 1 and len(failing) >= 2, states
-    made = choice_json(choice, most=most, lacking=lacking)
+    made = selection_json(choice, most=most, lacking=lacking)
     for i, (entry, c) in enumerate(zip(made["configurations"], choice.configurations, strict=True)):
         short = i in failing[:lacking]
         assert entry["worked_out"] is (i < most or short)
@@ -183,7 +222,7 @@ def test_which_configurations_are_worked_out(choice, most, lacking):
 
 
 def test_bests_and_fronts_point_at_their_configurations(choice):
-    made = choice_json(choice, most=0, lacking=0)
+    made = selection_json(choice, most=0, lacking=0)
     for what, (name, larger) in {
         "cost": ("cost_per_mtok", False),
         "throughput": ("sustained_throughput", True),
@@ -238,7 +277,7 @@ def test_what_makes_a_configuration_pass_as_an_entry(low, high, up, side):
 
 def test_how_far_a_configuration_can_go_as_an_entry():
     keep = SimpleNamespace(name="mbu", flip=flip(), value=Fraction(1, 4), side="at_least")
-    assert keep_json(keep) == {"input": "mbu", "now": 2, "unit": "s", "value": 0.25, "side": "at_least", "breaks": "itl"}
+    assert margin_json(keep) == {"input": "mbu", "now": 2, "unit": "s", "value": 0.25, "side": "at_least", "breaks": "itl"}
 
 
 @pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
@@ -248,5 +287,5 @@ def test_a_condition_as_an_entry(limit, share):
 
 
 def test_one_configuration_alone_has_its_targets(choice):
-    alone = choice_json(replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0)
+    alone = selection_json(replace(choice, configurations=choice.configurations[:1]), most=0, lacking=0)
     assert {name: target["metric"] for name, target in alone["targets"].items()} == {"itl": "sustained_itl", "cost": "cost_per_mtok"}

@@ -4,12 +4,12 @@ import random
 from fractions import Fraction
 
 import pytest
-from symroof.select.choice import BESTS, select
 
 import symroof as sr
 from symroof.api import Study
 from symroof.errors import InputError
 from symroof.report.selection_tables import headline, parts
+from symroof.select.selection import BESTS, select
 
 TOKENS, PARAMETERS, MFU = 4096, 8.03e9, 0.5
 CACHE = 2 * 32 * (PARAMETERS / (12 * 32)) ** 0.5 * 2 * TOKENS  # a width guessed from the parameters, no grouped heads

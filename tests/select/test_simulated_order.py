@@ -3,8 +3,8 @@
 from types import SimpleNamespace
 
 import pytest
-from symroof.select.choice import select
 
+from symroof.select.selection import select
 from tools.simulation import SERVERS
 
 TARGETS = {"ttft": "2 s", "itl": "50 ms"}
@@ -18,7 +18,7 @@ SAME = 1.01
 
 def simulated(c):
     """Tokens per second of all copies, counted of servers under load for five turns of every slot."""
-    answers = c.run.answers
+    answers = c.run.bound_case
     server = SERVERS[answers.case.theory.assumptions["scheduling"]](SimpleNamespace(first=answers), grain=64)
     return c.run.copies * server.run(turns=2, warm=5).throughput
 
@@ -39,5 +39,5 @@ def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of(or
 
 
 def test_layouts_of_every_kind_are_among_them(ordered):
-    degrees = {(int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp"))) for case in (c.run.answers.case for c, _ in ordered)}
+    degrees = {(int(case.value("tp")), int(case.value("attention_dp")), int(case.value("dp"))) for case in (c.run.bound_case.case for c, _ in ordered)}
     assert {(4, 1, 1), (2, 1, 2), (1, 1, 4)} <= degrees or {(8, 1, 1), (4, 2, 1), (2, 4, 1), (1, 8, 1)} <= degrees

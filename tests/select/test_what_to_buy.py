@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from symroof.select.choice import select
 
 from symroof.api import Study
 from symroof.report.selection_tables import parts
+from symroof.select.selection import select
 
 CASE = {"model": "llama-3.1-8b", "hardware": "mi300x", "prompt": 2048, "output": 300, "arrival_rate": 100}
 

@@ -4,8 +4,9 @@ import struct
 
 import pytest
 
+from symroof import strict_yaml
 from symroof.errors import InputError
-from symroof.specs import claims, strict_yaml
+from symroof.specs import claims
 from symroof.specs.checkpoints import json_text
 from symroof.specs.checkpoints.gguf import read_gguf
 from symroof.specs.checkpoints.gguf_header import read_header

@@ -30,7 +30,7 @@ def mixed(batch, chunk, context, past, kv_bytes=2, tp=2):
     tokens = batch + chunk
     flops = 2 * (tokens * L * LAYER + (batch + 1) * D * V) + 4 * L * H * DH * (batch * context + chunk * past + chunk * (chunk + 1) / 2)
     moved = device_bytes(tokens, batch * context + past + chunk, batch + 1, kv_bytes, tp)
-    return PEAK.at_peak(flops / tp, moved) + PEAK.link(tokens, tp)
+    return PEAK.roof(flops / tp, moved) + PEAK.link(tokens, tp)
 
 
 def limit(found, name):
