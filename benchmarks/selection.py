@@ -48,8 +48,8 @@ def judged(among: dict[str, str]) -> tuple[float, dict[str, tuple[str, int]]]:
 
 def _key(configuration) -> str:
     """Hardware and degrees: the label leaves out what is listed once."""
-    binding, case = configuration.run.own.binding, configuration.run.own.case
-    return " ".join([binding.hardware.name, str(case.value("tp")), *(f"{role} {binding.precisions[role]}" for role in ("weights", "kv"))])
+    own, case = configuration.run.own, configuration.run.own.case
+    return " ".join([own.hardware.name, str(case.value("tp")), *(f"{role} {own.precisions[role]}" for role in ("weights", "kv"))])
 
 
 def alone(among: dict[str, str], count: int) -> tuple[float, dict[str, tuple[str, int]]]:

@@ -77,13 +77,12 @@ def derivations(size: Size) -> dict[str, float]:
     """Seconds to derive the whole list each way; the modules are imported and the spec files read before."""
     from symroof.analysis.solve import solve
     from symroof.api import Study
-    from symroof.cases.bound_case import BoundCase
     from symroof.formula.parse import parse
     from symroof.theory import theory as theories
 
     times: dict[str, list[float]] = {way: [] for way in WAYS}
-    bound = {"numbers": Study(**CASE).bound, "symbols": Study().bound}
-    named = {kind: asked(BoundCase(binding), size) for kind, binding in bound.items()}
+    bound = {"numbers": Study(**CASE).first, "symbols": Study().cases[0]}
+    named = {kind: asked(binding.with_changes(), size) for kind, binding in bound.items()}
     for _ in range(size.passes):
         for way in WAYS:
             kind, _, state = way.partition(", ")
@@ -94,7 +93,7 @@ def derivations(size: Size) -> dict[str, float]:
             for cached in caches("symroof.formula", "symroof.solver"):  # nothing of an earlier pass helps the next
                 cached.cache_clear()
             start = time.perf_counter()
-            answers = BoundCase(bound[kind])
+            answers = bound[kind].with_changes()
             for name in named[kind]:
                 solve(name, answers)
             times[way].append(time.perf_counter() - start)
@@ -170,13 +169,12 @@ def one_by_one(size: Size) -> dict[str, float]:
     """Seconds that symroof takes for each threshold without a case, theory there."""
     from symroof.analysis.solve import solve
     from symroof.api import Study
-    from symroof.cases.bound_case import BoundCase
 
-    bound = Study().bound
-    times: dict[str, list[float]] = {name: [] for name in asked(BoundCase(bound), size)}
+    bound = Study().first
+    times: dict[str, list[float]] = {name: [] for name in asked(bound.with_changes(), size)}
     for _ in range(size.passes):
         for name in times:
-            answers = BoundCase(bound)
+            answers = bound.with_changes()
             assert answers.case
             start = time.perf_counter()
             solve(name, answers)

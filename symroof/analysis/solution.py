@@ -171,7 +171,7 @@ class Solution(InSympy):
         >>> from symroof.analysis.study import Study
         >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096).solve("itl = 20 ms", "batch")
         >>> [round(float(each.value), 1) for each in (solution, solution.expected)]
-        [93.5, 67.9]
+        [95.9, 58.6]
         """
         case = self.bound_case.expected_case
         if case is None or self.symbolic or not any(map(self.bound_case.case.theory.timed, self._names)):

@@ -98,7 +98,7 @@ def _declared(name: str) -> CatalogueEntry | None:
     return None
 
 
-SHOWN = ("models", "hardware", "presets", "measured", "theories")
+SHOWN = ("models", "hardware", "presets", "measured", "theories", "engines")
 
 
 def _document(name: str) -> Document:

@@ -188,6 +188,13 @@ def theories() -> Rows:
     return [{"name": entry.name, "title": entry.title, "quantities": len(entry.document.data["define"])} for entry in entries("theories").values()]
 
 
+def engines() -> Rows:
+    from symroof.specs.catalogue import entries
+
+    rows = [(entry.name, entry.title, entry.document.data) for entry in entries("engines").values()]
+    return [{"name": name, "title": title, "version": str(data.get("version", "")), "class": data["class"]} for name, title, data in rows]
+
+
 def precisions() -> Rows:
     from symroof.specs.checkpoint_precisions import listed_precisions
     from symroof.specs.precision import BITS
@@ -207,5 +214,5 @@ def inputs() -> Rows:
 
 KINDS: dict[str, Callable[[], Rows]] = {
     "models": models, "hardware": hardware, "precisions": precisions, "quantities": quantities, "thresholds": thresholds,
-    "assumptions": assumptions, "presets": presets, "theories": theories, "inputs": inputs, "measured": measured,
+    "assumptions": assumptions, "presets": presets, "theories": theories, "engines": engines, "inputs": inputs, "measured": measured,
 }  # fmt: skip

@@ -154,7 +154,7 @@ def device_counts(among: Mapping[str, Any]) -> tuple[dict[str, Any], DeviceCount
     """The candidates without their numbers of devices, and those numbers.
 
     >>> device_counts({"hardware": "all", "devices": "4,8"})
-    ({'hardware': 'all'}, Counts(numbers=(4, 8), whole=True))
+    ({'hardware': 'all'}, DeviceCounts(numbers=(4, 8), whole=True))
 
     Raises:
         InputError: a number of devices that is none, or a degree listed as well.
