@@ -85,7 +85,11 @@ def settings_of(chosen: Request) -> Settings:
     """
     words = {"model": chosen.models[:1], "hardware": chosen.hardware[:1], "preset": (chosen.preset,), "draft": (chosen.draft,)}
     settings: dict[str, Any] = {key: _named(names[0], chosen) for key, names in words.items() if names and names[0]}
-    settings |= {key: word for key, word in (("efficiency", chosen.efficiency), ("engine", chosen.engine or chosen.engine_class), ("assume_family", chosen.assume_family)) if word}
+    settings |= {
+        key: word
+        for key, word in (("efficiency", chosen.efficiency), ("engine", chosen.engine or chosen.engine_class), ("assume_family", chosen.assume_family))
+        if word
+    }
     settings |= {"assume": dict(chosen.assume)} if chosen.assume else {}
     settings |= {role: names[0] for role, names in chosen.precision.items() if names}
     return settings | _values(chosen.values, chosen.own)

@@ -45,7 +45,7 @@ def derivation_text(derivation: Derivation) -> str:
         "",
     ]
     if expected := derivation.bound_case.expected(derivation.name):
-        lines[-1:] = [f"expected by measured efficiencies: {expected.plain()}", ""]
+        lines[-1:] = [f"expected by measured efficiencies: {expected.text()}", ""]
     defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
     lines += ["definition", f"  {defined}", *([f"  {derivation.implicit_text}"] if derivation.search else []), ""]
     if derivation.expanded_text != derivation.text:

@@ -31,7 +31,9 @@ def test_a_row_is_as_good_as_its_worst_value():
 
 
 def derived(value, alternative=None, unit="", why=""):
-    return SimpleNamespace(value=value, alternative=alternative, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), reason=why, range=None)
+    return SimpleNamespace(
+        value=value, alternative=alternative, number=value if isinstance(value, Fraction) else None, unit=unit, flags=(), reason=why, range=None
+    )
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,11 @@ CASE = "model=llama-3-8b hardware=h100-sxm batch=1"
 @pytest.mark.parametrize(
     ("text", "verdict", "reason"),
     [
-        (f"Decode is memory-bound. <!-- symroof: relation=decode_bound {CASE} -->", "exact", "prompt is not stated, and the claim holds for any from 1 to 131,072"),
+        (
+            f"Decode is memory-bound. <!-- symroof: relation=decode_bound {CASE} -->",
+            "exact",
+            "prompt is not stated, and the claim holds for any from 1 to 131,072",
+        ),
         (f"A step takes 4.481 ms. <!-- symroof: itl {CASE} -->", "conditional", "prompt is not stated: 4.4820 ms without it"),
         (f"A step takes 99 ms. <!-- symroof: itl {CASE} -->", "unchecked", "needs prompt, which is not stated and changes the result"),
     ],

@@ -197,7 +197,9 @@ def test_validate_every_spec_of_the_repository():
         "engines": "engine",
         "inference": "theory part",
     }
-    assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [(str(path), "theory part" if path.name == "inference.yaml" else folders[path.parent.name]) for path in files]
+    assert [(entry["file"], entry["kind"]) for entry in result["valid"]] == [
+        (str(path), "theory part" if path.name == "inference.yaml" else folders[path.parent.name]) for path in files
+    ]
 
 
 def test_validate_says_every_problem_of_every_file(tmp_path):
