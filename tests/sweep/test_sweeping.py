@@ -11,7 +11,7 @@ import symroof as sr
 from symroof.errors import InputError
 from symroof.theory.switches import SWITCHES
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128}
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 128}
 STUDY = "llama-3-70b-chat"
 
 
@@ -193,7 +193,10 @@ def test_units_meanings_and_assumptions():
 def test_inputs_that_differ_say_over_what():
     found = json.loads(sr.Study(**CASE).sweep("itl", hardware=["h100-sxm", "h200"], weights=["fp16", "fp8"]).attrs["inputs"])
     assert found["mem_bandwidth"]["over"] == ["hardware"]
-    assert [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]] == [({"hardware": "h100-sxm"}, 3.35e12), ({"hardware": "h200"}, 4.8e12)]
+    assert [(case["when"], case["value"]) for case in found["mem_bandwidth"]["cases"]] == [
+        ({"hardware": "h100-sxm"}, 3.35e12),
+        ({"hardware": "h200"}, 4.8e12),
+    ]
     assert found["weight_bytes_per_param"]["over"] == ["weights"]
     assert "over" not in found["n_layers"]
 
