@@ -216,7 +216,8 @@ class Solution(InSympy):
         if self.symbolic:
             return {}
         inputs = self.bound_case.inputs(self._names, everything=False)
-        return {name: entry for name, entry in inputs.items() if entry.defaulted and name != self.unknown}
+        moved = [name for name, valued in self.bound_case.given.items() if self.unknown in names(valued.setting)]  # by the answer: no number was assumed
+        return {name: entry for name, entry in inputs.items() if entry.defaulted and name not in (self.unknown, *moved)}
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
