@@ -53,6 +53,7 @@ class Result:
             ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
         found: where low and high were found: at ``corners`` of the ranges, which the value moves between one way with each input, or on a ``grid``
             inside them; empty where there are none.
+        at_median: the extremes over the other ranges at the median of the list prices, where those are ranged; the price is judged there.
     """
 
     symbol: Symbol
@@ -62,6 +63,7 @@ class Result:
     possible: tuple[Value, ...] = ()
     flags: tuple[str, ...] = ()
     found: str = ""
+    at_median: tuple[Fraction, Fraction] | None = None
 
     @property
     def name(self) -> str:
