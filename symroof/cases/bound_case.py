@@ -415,6 +415,15 @@ class BoundCase(DropsCaches):
             return Result(symbol, value, possible=self.ranges.labels(name))
         return self._over_prices(name, Result(symbol, value))
 
+    def over_list_prices(self, name: str) -> tuple[Fraction, Fraction]:
+        """A number at the lowest and the highest list price, everything else as expected.
+
+        Raises:
+            NoValue: it has none.
+        """
+        values = [Fraction(self.case.changed({PRICE: price}).value(name)) for price in self.list_prices] or [Fraction(self.case.value(name))]
+        return min(values), max(values)
+
     def _over_prices(self, name: str, result: Result) -> Result:
         """A number with its extremes over the ranges and the list prices. What the extremes are in the ranges does not depend on the price, since a cost is in
         proportion to it."""

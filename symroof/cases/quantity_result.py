@@ -109,6 +109,7 @@ class Result:
         return self.symbol.negligible is not None and abs(value) < parse_quantity(self.symbol.negligible).value
 
     def _format(self, value: Fraction, digits: int) -> str:
+        digits = min(digits, self.symbol.digits or digits)
         if self._negligible(value):
             value = Fraction(0)
         if self.symbol.written_in:

@@ -115,9 +115,14 @@ def _bound(request: Request) -> BoundCase:
 def _evaluated_at(cases: Sequence[BoundCase]) -> list[str]:
     """Ranged inputs are at their middle on a grid, or where measurements predict them."""
     spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, ValueRange)}
+    listed = {name for case in cases for name, given in case.given.items() if given.listed}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {
-        name: "is given as {}: evaluated at its middle," if span.expected is None else "is measured as {}: evaluated at the expected"
+        name: "is given as {}: evaluated at its middle,"
+        if span.expected is None
+        else "is listed at {}: evaluated at the median"
+        if name in listed
+        else "is measured as {}: evaluated at the expected"
         for name, (_, span) in spans.items()
     }
     return [f"{name} {words[name].format(span.text)} {shown[name]}" for name, (_, span) in spans.items()]
