@@ -60,4 +60,4 @@ def test_what_cannot_be_a_price_of_a_device(name, value, message):
 
 
 def test_a_device_that_is_not_chosen_costs_nothing_here():
-    assert Study(**CASE, hardware="h200", **{H100: "1 USD/hour"}).first.get("price") is None  # the catalogue has none of an H200
+    assert Study(**CASE, hardware="gaudi3", **{H100: "1 USD/hour"}).first.get("price") is None  # the catalogue has none of a Gaudi 3
