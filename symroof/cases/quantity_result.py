@@ -76,6 +76,11 @@ class Result:
         return self.low is not None and self.low != self.high
 
     @property
+    def ranged_at_median(self) -> bool:
+        """Whether it differs over the ranges of the inputs, at the median of the list prices."""
+        return self.at_median[0] != self.at_median[1] if self.at_median else self.ranged
+
+    @property
     def without_range(self) -> str:
         """The flag of a value at the middle of ranges over which it has no known extremes; empty where there is none."""
         return next((flag for flag in self.flags if flag in WITHOUT_RANGE), "")
