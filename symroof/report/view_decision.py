@@ -62,9 +62,12 @@ def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         return None
     states = [(case, passes(case)) for case in sorted(study.cases, key=_cost) if case is not subject]
     everywhere = [case_label(case) for case, state in states if state]
+    at_median = any(check.straddles for case, state in states if state for check in target_checks(case))
     partly = [] if everywhere or passes(subject) is None else [case_label(case) for case, state in states if state is None]
     named = everywhere or partly
-    return {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere)} if named else None
+    return (
+        {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere), "at_median": at_median} if named else None
+    )
 
 
 def _cost(case: BoundCase) -> tuple[bool, Fraction]:

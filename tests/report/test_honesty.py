@@ -96,7 +96,9 @@ def test_the_ends_in_json_are_what_the_corners_of_the_ranges_give(stem):
                 assert "low" not in entry, name
                 unranged.add(name)
             elif not isinstance(values[0], bool):
-                low, high = (of(run[i]["quantities"][name].get(end, run[i]["quantities"][name]["value"]) for run in runs) for of, end in ((min, "low"), (max, "high")))
+                low, high = (
+                    of(run[i]["quantities"][name].get(end, run[i]["quantities"][name]["value"]) for run in runs) for of, end in ((min, "low"), (max, "high"))
+                )
                 assert (entry["low"], entry["high"]) == (pytest.approx(low, rel=1e-9), pytest.approx(high, rel=1e-9)), name  # each at its list prices
                 moved += entry["low"] < entry["high"]
     assert moved > 10

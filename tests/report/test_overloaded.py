@@ -87,7 +87,16 @@ def test_flips_say_nothing_of_a_wait_where_no_request_waits():
 
 def test_a_review_says_that_slots_are_too_few_where_targets_are_met_without_their_wait():
     """18 copies bear 20 requests a second at a load of 0.95 where all is slow: by Sakasegawa's formula a slot is waited for more than ten seconds."""
-    case = {"model": "llama-3.3-70b", "hardware": "h100-sxm", "tp": 4, "prompt": 3000, "output": 400, "batch": 23, "arrival_rate": "20 request/s", "price": "4.29 USD/hour"}
+    case = {
+        "model": "llama-3.3-70b",
+        "hardware": "h100-sxm",
+        "tp": 4,
+        "prompt": 3000,
+        "output": 400,
+        "batch": 23,
+        "arrival_rate": "20 request/s",
+        "price": "4.29 USD/hour",
+    }
     targets = {"ttft": "1 s", "itl": "50 ms"}
     tight, ample = (view(Study(**case, dp=copies, targets=targets).decide(), "x", ("verdict",), whole=False) for copies in (18, 60))
     assert (tight["verdict"]["state"], ample["verdict"]["state"]) == ("met", "met")
