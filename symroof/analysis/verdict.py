@@ -31,6 +31,10 @@ ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
 
+NOT_AT = {"met": " at the median of the list prices, not at the highest", "missed": " at the median of the list prices, not at the lowest"}
+"""Where in the list prices a verdict holds that others would change."""
+
+
 @dataclass(frozen=True)
 class TargetCheck:
     """One target against its metric.
@@ -65,7 +69,7 @@ class TargetCheck:
     @property
     def against(self) -> str:
         """The limit in a sentence, and where in the list prices the verdict holds if not at all of them."""
-        return self.bound.plain() + (f" at the median of the list prices, not at the {'highest' if self.met else 'lowest'}" if self.straddles else "")
+        return self.bound.plain() + (NOT_AT["met" if self.met else "missed"] if self.straddles else "")
 
     @property
     def gap(self) -> Result:
@@ -124,7 +128,7 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
 
     >>> from symroof.analysis.study import Study
-    >>> unknown_targets(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
+    >>> unknown_targets(Study("llama-3-8b", "gaudi3", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
     {'price': 'needs price'}
     """
     case = bound_case.case

@@ -48,9 +48,7 @@ def test_the_best_within_the_target_is_found_by_trying_every_batch():
 
 def test_nothing_on_the_front_is_beaten_and_all_of_it_fits(twelve):
     points = [
-        point
-        for place, configuration in enumerate(batch_series(twelve))
-        for point in pareto._points(place, configuration, pareto.UNDER_LOAD, "cost_per_mtok")
+        point for place, configuration in enumerate(batch_series(twelve)) for point in pareto._points(place, configuration, pareto.UNDER_LOAD, "cost_per_mtok")
     ]
     sentence = picture("pareto", twelve).says
     on_front = {name for configuration in batch_series(twelve) if (name := configuration.label) in sentence.partition(". ")[0]}
