@@ -164,5 +164,5 @@ def test_a_price_that_nobody_knows_is_no_budget_kept(tmp_path):
 def yaml_of(kind, name):
     """A spec of the catalogue without its price."""
     spec = yaml.safe_load((data_folder("specs") / kind / f"{name}.yaml").read_text(encoding="utf-8"))
-    spec.pop("price", None)
+    spec.pop("prices", None)
     return yaml.safe_dump({**spec, "name": "unpriced"})
