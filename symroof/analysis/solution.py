@@ -23,6 +23,7 @@ from symroof.formula.tree import ZERO, Compare, Expr, names
 from symroof.solver.closed_forms import COEFFICIENTS
 from symroof.solver.result import Condition, Solved
 from symroof.solver.roots import sign
+from symroof.specs.fields import ValueRange
 from symroof.theory.symbols import GROUPS, Symbol, base_name
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity, significant
@@ -216,7 +217,9 @@ class Solution(InSympy):
         if self.symbolic:
             return {}
         inputs = self.bound_case.inputs(self._names, everything=False)
-        moved = [name for name, valued in self.bound_case.given.items() if self.unknown in names(valued.setting)]  # by the answer: no number was assumed
+        moved = [
+            name for name, valued in self.bound_case.given.items() if not isinstance(valued.setting, ValueRange) and self.unknown in names(valued.setting)
+        ]  # by the answer: no number was assumed
         return {name: entry for name, entry in inputs.items() if entry.defaulted and name not in (self.unknown, *moved)}
 
     def spelled(self, name: str) -> str:

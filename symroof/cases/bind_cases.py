@@ -22,7 +22,18 @@ from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.request_mix import add_mix
-from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths
+from symroof.cases.spec_values import (
+    ROLE_INPUT,
+    VARIANT,
+    SourcedValue,
+    beyond_context,
+    check_heads,
+    check_split,
+    check_together,
+    dimension,
+    groups_inside,
+    lengths,
+)
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
@@ -69,7 +80,7 @@ def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: An
         precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
         values={name: (Num(Fraction(value), dimension(name, bound_case.request.own)),) for name, value in changes.items()},
     )
-    origin = dict.fromkeys([*line.precision, *line.values], "variant")
+    origin = dict.fromkeys([*line.precision, *line.values], VARIANT)
     chosen = Request(precision=line.precision, values=line.values, origin=origin).over(bound_case.request)
     roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
     device = (on or bound_case).chosen_device
@@ -144,6 +155,9 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     check_split(values, given)
     check_together(given, warnings)
+    if profile:
+        check_heads(given, profile)
+        warnings += groups_inside(given, profile)
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else LoadedSpec[ModelSpec]()

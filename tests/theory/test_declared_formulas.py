@@ -331,7 +331,7 @@ FORMULAS = {
     "burst_backlog": lambda v: v.burst_duration * max(0, v.burst_rate - v.dp / v.service_time),
     "burst_drain_time": lambda v: v.burst_backlog / max(0, v.dp / v.service_time - v.arrival_rate),
     "fleet_price": lambda v: v.dp * v.served_devices * v.price,
-    "cost_per_mtok_at_rate": lambda v: MILLION / v.arrival_rate / (v.sustained_throughput / v.sustained_requests) * v.fleet_price,
+    "cost_per_mtok_at_rate": lambda v: v.fleet_price * MILLION / min(v.arrival_rate, v.dp * v.sustained_requests) / (v.sustained_throughput / v.sustained_requests),
     "cost_per_mtok_input": lambda v: MILLION / v.prefill_throughput * v.instance_devices * v.price,
     "price_ratio": lambda v: v.price / v.rival_price,
     "break_even_ratio": lambda v: v.decode_throughput / v.instance_devices / v.rival_throughput,
