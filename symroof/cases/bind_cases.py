@@ -35,6 +35,7 @@ from symroof.cases.spec_values import (
     lengths,
 )
 from symroof.errors import InputError, Problem
+from symroof.formula.parse import parse
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -153,6 +154,7 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         )
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
+    _add_measured_prefill(given)
     check_split(values, given)
     check_together(given, warnings)
     if profile:
@@ -179,6 +181,13 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         spec_inputs=from_specs,
     )
     return _with_draft(made, layered, documents, roles, single) if draft.spec else made
+
+
+def _add_measured_prefill(given: dict[str, SourcedValue]) -> None:
+    """A measured time to first token is that of a prefill: the achieved shares of the peaks follow from it, as those of a step do from its time."""
+    measured = given.get("ttft")
+    if measured and "prefill_time" not in given and isinstance(measured.setting, (Num, ValueRange)):
+        given["prefill_time"] = SourcedValue(parse("ttft - queue_time - prefill_overhead"), f"what ttft leaves ({measured.source})")
 
 
 def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | None], values: dict[str, Setting]) -> Request:

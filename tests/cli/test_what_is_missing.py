@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli import good, refused
+from tests.cli import call, good, refused
 
 LLAMA = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm")
 
@@ -12,7 +12,7 @@ def test_a_case_without_a_prompt_says_so_before_its_numbers():
 
 
 def test_a_command_for_one_case_says_which_of_several_it_takes():
-    assert "several cases given; deriving for the first of 2" in good("derive", "itl", *LLAMA, "--prompt", "2048", "--tp", "8", "--tp", "1").err
+    assert "several cases given; deriving for the first of 2" in call("derive", "itl", *LLAMA, "--prompt", "2048", "--tp", "8", "--tp", "1").err
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_a_command_for_one_case_says_which_of_several_it_takes():
     ],
 )
 def test_no_point_of_a_grid_has_more_of_a_prompt_cached_than_it_is_long(line):
-    assert "of the prompt they are a part of" in refused("sweep", *LLAMA, *line).err
+    assert "of the prompt they are a part of" in refused("sweep", *LLAMA, *line)
 
 
 def test_a_measured_first_token_gives_the_achieved_share():
