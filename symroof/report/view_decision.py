@@ -7,7 +7,7 @@ from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, slots_warning, target_checks, under_load
+from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, target_checks, under_load
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
@@ -33,7 +33,6 @@ def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
         "basis": efficiency_basis(subject),
         "bounds": bounds(study),
         "rests_on": decisive_inputs(subject),
-        "slots": bool(slots_warning(subject)),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),
