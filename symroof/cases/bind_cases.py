@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.draft_model import OF_TARGET, draft_inputs
+from symroof.cases.draft_model import DRAFTING, OF_TARGET, add_drafts, draft_inputs
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
@@ -148,6 +148,7 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given, model is not None)
     if assumptions["targets_under"] == "load":
         add_mix(given, warnings)
+        add_drafts(given, warnings)
     if layered.basis == "measured" and device and profile:
         add_measured_efficiencies(
             device, layered.engine_class or profile.kind, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated"
@@ -206,7 +207,7 @@ def _with_draft(made: BoundCase, layered: Request, documents: tuple[Document, ..
     draft, name = made.chosen_draft, made.chosen_draft.name
     if made.model is None:
         raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
-    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET}
+    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET | DRAFTING}
     alone_too = replace(layered, values=values, draft=None)
     from_specs = inputs_of_specs(alone_too, made.preset, draft, made.chosen_device, roles)
     alone = _bind(alone_too, from_specs, documents, roles, {k: v for k, v in single.items() if k in values})

@@ -16,7 +16,7 @@ from symroof.theory.symbols import INPUTS
 if TYPE_CHECKING:
     from symroof.cases.request import Request
 
-BUDGET_LEFT = parse("max(attention_dp*token_budget - batch, 1 token)")
+BUDGET_LEFT = parse("max(attention_dp*token_budget - batch*decoded_tokens, 1 token)")
 """Prompt tokens that a step takes along: what the decoding requests leave of the budget of each attention group."""
 WIDE = "bf16"
 """The precision of attention where products run in fewer bits."""
