@@ -55,11 +55,12 @@ def test_a_folder_holds_the_file(tmp_path):
         ({}, ()),
         ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predict tokens ahead",)),
         ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ()),
+        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
+        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predict tokens ahead",)),
         ({"num_nextn_predict_layers": True}, ()),
         ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
         ({"vision_config": {}, "audio_config": {}}, ("the language model alone is counted, without vision_config and audio_config",)),
-        ({"vision_config": 3}, ()),
+        ({"vision_config": 3}, ("keys of its file that are not read, so that any number may be wrong: vision_config",)),
     ],
 )
 def test_what_is_not_counted_is_said(fields, caveats):
