@@ -80,8 +80,11 @@ def precision_values(
     widths = {role: precision_width(name) if role == "weights" else of_elements(precision_width(name)) for role, name in names.items()}
     if stored and model:
         widths["weights"], names["weights"] = stored.width(model.operator_widths()), stored.method
-        origin = origin if as_stored else {**origin, "weights": f"model {model.name}"}
-        roles = {**roles, "weights": stored.method}
+        own = {"weights": stored.method} | ({"kv": stored.kv} if stored.kv and roles["kv"] is None and not as_stored else {})
+        origin = origin if as_stored else {**origin, **dict.fromkeys(own, f"model {model.name}")}
+        roles = {**roles, **own}
+        if "kv" in own:
+            names["kv"], widths["kv"] = own["kv"], precision_width(own["kv"])
     for role, chosen in widths.items():
         if roles[role] is None:
             continue
@@ -108,6 +111,25 @@ def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[st
         warnings.append(f"without a model's layers every parameter counts as narrow; a checkpoint in {weights} leaves some wide")
         return model, False
     return model.model_copy(update={"quantization": quantization_at(weights, model)}), True
+
+
+TOLD_APART = Fraction(1, 200)
+"""A difference between two sizes of a checkpoint that is worth a word: layers that predict ahead, parts for images."""
+
+
+def stored_size(model: ModelSpec, counted: Fraction) -> tuple[SourcedValue, list[str]]:
+    """The size of a checkpoint as its index says, and a difference from what is counted in words.
+
+    Matrices stored in 32 bits are narrowed when they are loaded, and are half as large.
+    """
+    held, said = Fraction(model.stored_bytes or 0), f"{model.shown_name}: its index says"
+    warnings = []
+    if model.quantization is None and held > Fraction(18, 10) * counted:
+        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB in 32 bits; the half is resident")
+        held /= 2
+    if abs(held / counted - 1) > TOLD_APART:
+        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted")
+    return SourcedValue(Num(held, dimension("weight_bytes")), f"model {model.name}: total_size of model.safetensors.index.json"), warnings
 
 
 def model_values(model: ModelSpec) -> dict[str, SourcedValue]:

@@ -82,6 +82,7 @@ class ModelSpec(Spec):
     layers: tuple[LayerKind, ...] = ()
     order: tuple[str, ...] = ()
     quantization: Quantization | None = None
+    stored_bytes: Whole | None = None
     notes: tuple[str, ...] = ()
     filled: tuple[Filled, ...] = ()
     caveats: tuple[str, ...] = ()

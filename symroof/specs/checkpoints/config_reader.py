@@ -12,9 +12,9 @@ from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
 from symroof.specs.checkpoints.family_table import NESTED, SAME_AS, WRAPPERS, family_of, known_types
-from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value, load_json
+from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.nearest_family import nearest_family
-from symroof.specs.checkpoints.quantization_config import read_quantization
+from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
 from symroof.specs.checkpoints.unread_keys import AHEAD, OTHER_PARTS, unread, unread_text
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
@@ -23,8 +23,9 @@ from symroof.strict_yaml import Location
 CONFIG = "config.json"
 
 
-def read_config(document: JsonDocument, assume_family: str | None = None) -> ModelSpec:
-    """The model that a ``config.json`` describes; ``assume_family`` replaces an unknown ``model_type``.
+def read_config(document: JsonDocument, assume_family: str | None = None, quantization: JsonDocument | None = None) -> ModelSpec:
+    """The model that a ``config.json`` describes; ``assume_family`` replaces an unknown ``model_type``, ``quantization`` is the ``hf_quant_config.json``
+    beside it, which says how the weights are stored where the file itself does not.
 
     Raises:
         InputError: a field that is missing or not what it should be, a type that is not in the table, a family assumed that leaves structure unread.
@@ -40,11 +41,20 @@ def read_config(document: JsonDocument, assume_family: str | None = None) -> Mod
     caveats += _unread(c, SAME_AS.get(name, name), assumed=own != name)
     fields |= {"name": spec_name(title_of(document)), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
     fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
-    fields["quantization"] = read_quantization(document.data, document.problem)
     try:
-        return ModelSpec.model_validate(fields).in_order(kinds)
+        made = ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
         raise InputError(document.problem(place, f"is not a valid model: {', '.join(first_error(error))}")) from None
+    if quantization is None or any(document.data.get(name) or data.get(name) for name in FIELDS):
+        stored = read_quantization(document.data, document.problem, made)
+    else:
+        around = {key: value for key, value in document.data.items() if key not in FIELDS}
+        stored = read_quantization(
+            {**around, FIELDS[0]: {"quant_method": "modelopt", **quantization.data}},
+            lambda place, message, hint: quantization.problem(place[1:], message, hint),
+            made,
+        )
+    return made.model_copy(update={"quantization": stored, "caveats": (*made.caveats, *(stored.unread if stored else ()))})
 
 
 def _unread(c: Config, name: str, assumed: bool) -> list[str]:
@@ -158,5 +168,21 @@ def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tupl
     Raises:
         InputError: no such file, not JSON, not a model that can be read.
     """
-    document = load_json(find_config(path))
-    return read_config(document, assume_family), document
+    file = find_config(path)
+    document = load_json(file)
+    spec = read_config(document, assume_family, _beside(file, "hf_quant_config.json"))
+    index = _beside(file, "model.safetensors.index.json", LARGEST_INDEX)
+    size = index and isinstance(held := index.data.get("metadata"), dict) and held.get("total_size")
+    return spec.model_copy(update={"stored_bytes": int(size)}) if isinstance(size, (int, float)) and 0 < size < MOST_BYTES else spec, document
+
+
+LARGEST_INDEX, MOST_BYTES = 64_000_000, 10**15
+"""An index names every tensor: a model of 60 layers with 384 experts has some hundred thousand."""
+
+
+def _beside(config: Path, name: str, largest: int = LARGEST_FILE) -> JsonDocument | None:
+    """The file of a name in the folder of a ``config.json``, or by its side under the same first words (``NAME_config.json``)."""
+    if not config.name.endswith(CONFIG):
+        return None
+    file = config.with_name(config.name.removesuffix(CONFIG) + name)
+    return load_json(file, largest) if file.is_file() else None
