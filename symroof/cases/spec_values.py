@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Expr, Num
-from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -210,13 +209,6 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, SourcedValue]
             problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
     if problems:
         raise InputError(problems)
-
-
-def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
-    """Warn where a model's name on the hub states weights or a version that the case does not follow."""
-    entry = model_by_hub_name(name)
-    if entry and (remark := entry.remark(roles["weights"] is not None)):
-        warnings.append(f"{name} is taken as {entry.name}; {remark}")
 
 
 LENGTHS = (("prompt", "output"), ("context",))

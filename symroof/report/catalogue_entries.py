@@ -245,7 +245,12 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         ]
     if spec.filled:
         tables.append(("missing in the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
-    notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
+    notes = [
+        *spec.caveats,
+        *(spec.quantization.unread if spec.quantization else ()),
+        *spec.notes,
+        "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions.",
+    ]
     notes += spec.quantization.notes if spec.quantization else ()
     return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 

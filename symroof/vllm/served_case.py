@@ -27,11 +27,11 @@ class UnknownModel(ValueError):
     """An unknown model; the message ends with a hint."""
 
 
-def resolve_model(name: str, precision_chosen: bool = False) -> tuple[str, str]:
+def resolve_model(name: str) -> tuple[str, str]:
     """The ``--model`` argument of symroof for the model of a command, and its origin.
 
     >>> resolve_model("meta-llama/Llama-3.1-8B-Instruct")
-    ('llama-3.1-8b', "the catalogue's llama-3.1-8b")
+    ('meta-llama/Llama-3.1-8B-Instruct', "the catalogue's llama-3.1-8b")
 
     Raises:
         UnknownModel: neither a path nor a model of the catalogue.
@@ -43,8 +43,8 @@ def resolve_model(name: str, precision_chosen: bool = False) -> tuple[str, str]:
     match = catalogue.model_by_hub_name(name)
     if match is None:
         raise UnknownModel(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.hint_for_hub_name(name)}")
-    remark = match.remark(precision_chosen)
-    return match.name, f"the catalogue's {match.name}{f'; {remark}' if remark else ''}"
+    said = [f"stored as its name says: {match.stored_word}" if match.stored else "", match.remark()]
+    return name, "; ".join([f"the catalogue's {match.name}", *filter(None, said)])
 
 
 @dataclass
@@ -120,7 +120,7 @@ def _value(line: ServeCommand, name: str) -> Any:
 def _model(line: ServeCommand, flags: list[FlagNote]) -> str:
     written = line.flags["model"]
     try:
-        model, how = resolve_model(written.value, "quantization" in line.flags)
+        model, how = resolve_model(written.value)
     except UnknownModel as error:
         message, _, hint = str(error).partition("; ")
         raise InputError(line.problem(written.column, message, hint, "model")) from None
@@ -159,7 +159,7 @@ def _formats(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict
         formats |= {"activations": dtype} | ({} if spec.quantization or "quantization" in line.flags else {"weights": dtype})
         _note_flag(line, flags, "dtype", " and ".join(f"{role} = {name}" for role, name in formats.items()))
     method = _choice(line, "quantization")
-    if method:
+    if method and spec.quantization is None:
         formats |= {"weights": method} | ({"activations": method} if method == "fp8" else {})
         both = "weights and activations = fp8: products run at the fp8 peak" if method == "fp8" else f"weights = {method}"
         _note_flag(line, flags, "quantization", both)

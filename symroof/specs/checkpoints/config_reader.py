@@ -54,7 +54,7 @@ def read_config(document: JsonDocument, assume_family: str | None = None, quanti
             lambda place, message, hint: quantization.problem(place[1:], message, hint),
             made,
         )
-    return made.model_copy(update={"quantization": stored, "caveats": (*made.caveats, *(stored.unread if stored else ()))})
+    return made.model_copy(update={"quantization": stored})
 
 
 def _unread(c: Config, name: str, assumed: bool) -> list[str]:
