@@ -156,7 +156,7 @@ allowed-methods allowed-origins all2all-backend api-key api-server-count async-s
 chat-template chat-template-content-format code-revision collect-detailed-traces compilation-config config-format convert cp-kv-cache-interleave-size
 cpu-offload-gb cuda-graph-sizes data-parallel-address data-parallel-backend data-parallel-external-lb data-parallel-hybrid-lb data-parallel-rank
 data-parallel-rank-local data-parallel-rpc-port data-parallel-size-local data-parallel-start-rank dbo-decode-token-threshold decode-context-parallel-size
-default-mm-loras disable-cascade-attn disable-custom-all-reduce disable-fastapi-docs disable-frontend-multiprocessing disable-hybrid-kv-cache-manager
+default-mm-loras disable-cascade-attn disable-custom-all-reduce disable-fastapi-docs disable-frontend-multiprocessing
 disable-log-requests disable-log-stats disable-mm-preprocessor-cache disable-sliding-window disable-uvicorn-access-log distributed-executor-backend
 download-dir enable-auto-tool-choice enable-dbo enable-eplb enable-log-requests enable-lora enable-prompt-embeds enable-request-id-headers
 enable-server-load-tracking enable-sleep-mode enable-ssl-refresh enforce-eager eplb-config ec-transfer-config expert-placement-strategy fully-sharded-loras

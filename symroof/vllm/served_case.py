@@ -99,10 +99,12 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     values: dict[str, Any] = {}
     values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
     own_engine = None if line.engine is VLLM else line.engine.name
-    switches = ({"scheduling": "chunked"} if line.on("mixed-chunk") else {}) | ({"kv_reserve": "unified"} if line.on("swa-full") else {})
+    switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
     laid = request_of(model=[model] if isinstance(model, str) else model, origin=ORIGIN, engine=own_engine, assume=switches, **values)
     laid = laid.over(Request(efficiency="measured"))
     study = Study()
+    study.select(chosen.over(laid))
+    laid = _windows(line, study).over(laid)
     study.select(chosen.over(laid))
     longest = _longest(line, flags, spec, study)
     workload: dict[str, Any] = {} if "prompt" in study.first.given or longest is None else {"prompt": longest}
@@ -115,6 +117,23 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     made = ServedCase(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, list(line.said))
     made.warnings += [*_unknown(line), *_warnings(made, bool(workload))]
     return made
+
+
+def _windows(line: ServeCommand, study: Study) -> Request:
+    """What layers with a window keep: the chunk that is being prefilled too, or the whole context where the line wants that."""
+    if line.on("swa-full") or line.on("disable-hybrid-kv-cache-manager"):
+        return request_of(origin=ORIGIN, assume={"window_cache": "full"})
+    if line.engine is VLLM:
+        budget = _value(line, "max-num-batched-tokens") or (8192 if _is_large(study) else 2048)
+        return request_of(origin=ORIGIN, assume={"window_cache": "chunk"}, window_chunk=budget - 1)
+    return request_of(origin=ORIGIN, window_chunk=line.flags["micro-batch"].value) if "micro-batch" in line.flags else Request()
+
+
+def _is_large(study: Study) -> bool:
+    """Whether vLLM takes a device for a large one: by its memory, but for an A100."""
+    device = study.first.hardware
+    capacity = study.first.case.value("mem_capacity") if "mem_capacity" in study.first.given else Fraction(0)
+    return capacity >= LARGE_MEMORY and not (device is not None and device.name.startswith("a100"))
 
 
 def _unknown(line: ServeCommand) -> list[str]:
@@ -343,9 +362,7 @@ def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int,
     inputs = study.first.given
     ranks = int(study.first.case.value("attention_dp"))
     if line.engine is VLLM:
-        device = study.first.hardware
-        capacity = study.first.case.value("mem_capacity") if "mem_capacity" in inputs else Fraction(0)
-        large = capacity >= LARGE_MEMORY and not (device and device.name.startswith("a100"))
+        large = _is_large(study)
         most, tokens = (1024 if large else 256), (8192 if large else 2048)
         asked = ranks * (_value(line, "max-num-seqs") or most)
     else:
@@ -389,8 +406,9 @@ def _switches(line: ServeCommand, flags: list[FlagNote]) -> None:
     if line.engine is not VLLM:
         _note_flag(line, flags, "no-prefix-caching", "cached_prefix = 0")
         _note_flag(line, flags, "mixed-chunk", "scheduling = chunked")
-        _note_flag(line, flags, "swa-full", "kv_reserve = unified")
+        _note_flag(line, flags, "swa-full", "window_cache = full")
         return
+    _note_flag(line, flags, "disable-hybrid-kv-cache-manager", "window_cache = full")
     prefix = line.flags.get("enable-prefix-caching")
     if prefix is None or prefix.value:
         _note_flag(line, flags, "enable-prefix-caching", "cached_prefix stays what you give: --set cached_prefix=1024", "on")

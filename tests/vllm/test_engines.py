@@ -130,3 +130,22 @@ def test_the_command():
     assert "sglang serve" in found["recommended"]["line"]
     assert "`symroof server` reads this one" in refused("vllm", f"{SGLANG} --tp 8", "--hardware", "h200")
     assert "does not begin with" in refused("server", "rm -rf x")
+
+
+def test_windows_hold_the_chunk_that_is_being_prefilled():
+    """gemma-4-31b-it on an H200 (redhat-performance/configiq issue 112): 64.68 GiB of cache are 2.39 requests of 262,144 tokens, two whole ones."""
+    line = "vllm serve google/gemma-4-31b-it --gpu-memory-utilization 0.9 --max-model-len 262144"
+    case = served(line, prompt=None, output=None, memory_reserve="4.9 GB").study.first.case
+    a_request = 81_920 * 262_144 + 819_200 * (1_023 + 8_192)
+    assert case.value("request_bytes_per_device") == a_request
+    assert case.value("concurrency") == 2
+    assert 64.68 * 2**30 / a_request == pytest.approx(2.39, abs=0.005)
+    whole = served(f"{line} --disable-hybrid-kv-cache-manager", prompt=None, output=None).study.first.case
+    assert whole.value("request_bytes_per_device") == (81_920 + 819_200) * 262_144
+
+
+def test_windows_of_llama_cpp_hold_a_micro_batch():
+    line = "llama-server -hf x/gpt-oss-20b-GGUF -c 8192"
+    for more, kept in (("", 128 + 512), (" -ub 1024", 128 + 1024), (" --swa-full", 8192)):
+        case = served(line + more, prompt=None, output=None, hardware="rtx-4090").study.first.case
+        assert case.value("request_bytes_per_device") == 2 * 8 * 64 * 2 * 12 * (8192 + kept)
