@@ -22,7 +22,7 @@ from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.request_mix import add_mix
-from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths
+from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths, stored_size
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
@@ -164,7 +164,14 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         chosen_draft=draft,
         spec_inputs=from_specs,
     )
+    if model and model.stored_bytes and roles["weights"] is None and values.keys().isdisjoint(STORAGE):
+        size, more = stored_size(model, made.case.value("weight_bytes"))
+        made = made.with_changes(given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more))
     return _with_draft(made, layered, documents, roles, single) if draft.spec else made
+
+
+STORAGE = (WIDTH, "weight_bytes", "params")
+"""Inputs that replace what the model's own files say of their size."""
 
 
 def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | None], values: dict[str, Setting]) -> Request:

@@ -90,8 +90,8 @@ TRIANGLE = {
     "chunk": "(floor(x/w)*w*(w + 1)/2 + (x - floor(x/w)*w)*(x - floor(x/w)*w + 1)/2)",
 }
 """Keys that the first x queries of a sequence see together."""
-CACHED_TOKENS = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
-"""Tokens a layer keeps of a sequence."""
+CACHED_TOKENS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
+"""Tokens that a layer with a window, or of chunks, keeps of a sequence, by counting choice; every other one keeps the context."""
 STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")

@@ -78,10 +78,11 @@ FLAGS: dict[str, Flag] = {
         Flag("block-size", COUNT, "tokens per KV-cache block"),
         Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
         Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks during decode steps"),
-        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified"),
+        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified", ("sc",)),
+        Flag("disable-hybrid-kv-cache-manager", SWITCH, "one kind of cache block: layers with a window keep the whole context"),
+        Flag("config", TEXT, "a file with more flags; those of the line are stronger"),
     )
 }
-SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short in flag.short}
 
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",

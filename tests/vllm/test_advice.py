@@ -121,9 +121,9 @@ def test_as_many_requests_run_as_fit(line, running, words):
     assert made.study.first.case.value("chunk") == made.budget - running
 
 
-def test_where_not_one_request_fits_the_line_stays_as_it_is():
+def test_where_not_one_request_fits_the_case_is_of_one():
     made = reviewed("vllm serve meta-llama/Meta-Llama-3-70B-Instruct --max-num-seqs 16").served
-    assert made.batch == 16 and made.study.first.does_not_fit
+    assert made.batch == 1 and made.study.first.does_not_fit
 
 
 def test_what_symroof_is_told_wins_over_the_line():
