@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 
 from symroof.errors import InputError, nearest
@@ -167,3 +168,27 @@ class Config:
         if value is not None and not isinstance(value, dict):
             self.fail(name, f"expected an object with fields, found {kind_of_value(value)}")
         return Config(self.document, (*self.place, name), value or {}, defaults or {}, {}, self.source, self.filled)
+
+    def of_layer(self, i: int) -> Config:
+        """The fields as one layer has them: those that ``per_layer_config`` holds for its number replace the model's."""
+        own = self._layer_fields.get(i)
+        if own is None:
+            return self
+        return Config(
+            self.document,
+            (*self.place, "per_layer_config", own),
+            self.data | self.data["per_layer_config"][own],
+            self.defaults,
+            self.names,
+            self.source,
+            self.filled,
+        )
+
+    @cached_property
+    def _layer_fields(self) -> Mapping[int, str]:
+        """The key of each layer that ``per_layer_config`` has fields for; keys are numbers, with zeros before them or not."""
+        layers = self.inside("per_layer_config").data
+        for key, fields in layers.items():
+            if not (key.isdecimal() and key.isascii() and len(key) < 6 and isinstance(fields, dict)):
+                self.fail("per_layer_config", f"expected the fields of each layer by its number, found {kind_of_value(key)}")
+        return {int(key): key for key in layers}

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import NESTED, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import NESTED, REFUSED, WRAPPERS, family_of, known_types
 from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.quantization_config import read_quantization
 from symroof.specs.fields import first_error, spec_name
@@ -76,6 +76,8 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], as
     if own is None:
         raise InputError(document.problem((*place, "model_type"), "is missing", ASSUME_HINT))
     family = family_of(own)
+    if own in REFUSED:
+        raise InputError(document.problem((*place, "model_type"), f"{own} is not read: {REFUSED[own]}"))
     if family is None:
         near = nearest(own, known_types()) or f"known are {', '.join(known_types())}"
         raise InputError(document.problem((*place, "model_type"), f"no family {own[:60]!r} is known", f"{near}; {ASSUME_HINT}"))

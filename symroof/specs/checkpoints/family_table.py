@@ -8,11 +8,21 @@ from symroof.specs.checkpoints.experts import EXPERT_FAMILIES
 from symroof.specs.checkpoints.family import Family
 from symroof.specs.checkpoints.gemma_mllama import GEMMA_MLLAMA_FAMILIES
 from symroof.specs.checkpoints.older_dense import OLDER_FAMILIES
+from symroof.specs.checkpoints.recent import RECENT_FAMILIES
 from symroof.specs.checkpoints.recurrent import RECURRENT_FAMILIES
+from symroof.specs.checkpoints.sparse_attention import SPARSE_ATTENTION_FAMILIES
 
-FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES, **GEMMA_MLLAMA_FAMILIES}
+FAMILIES: Mapping[str, Family] = {
+    **DENSE_FAMILIES,
+    **OLDER_FAMILIES,
+    **EXPERT_FAMILIES,
+    **RECURRENT_FAMILIES,
+    **GEMMA_MLLAMA_FAMILIES,
+    **RECENT_FAMILIES,
+    **SPARSE_ATTENTION_FAMILIES,
+}
 
-SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
+SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_m3": "minimax_m3_vl_text", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
 """Types without a class in transformers whose repositories carry the code of another family."""
 
 
@@ -48,6 +58,26 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "smolvlm": Wrapper("llama", False), "vipllava": Wrapper("llama", False), "voxtral": Wrapper("llama"),
 }  # fmt: skip
 """Read from the configuration classes of transformers 5.23.0, with and without the field in either place."""
+
+ENCODER = "its layers are an encoder's, which the class can also run as a decoder"
+DECODER_OF_TWO = "it is the decoder of a pair with an encoder; models of one decoder are read"
+DRAFT = "it only drafts for another model, whose cache it reads"
+REFUSED: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("bert", "bert-generation", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "megatron-bert", "reformer", "rembert", "roberta",
+         "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet", "xmod"), ENCODER,
+    ),
+    **dict.fromkeys(
+        ("bart", "bigbird_pegasus", "blenderbot", "blenderbot-small", "marian", "mbart", "musicgen", "musicgen_melody", "mvp", "pegasus", "plbart", "prophetnet",
+         "trocr", "whisper"), DECODER_OF_TWO,
+    ),
+    **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFT),
+    "blt": "it reads bytes in patches of a length that depends on the text, with a model for each of three levels",
+    "cpmant": "its attention has a learned bias for the distances of a segmented prompt",
+    "git": "its decoder reads the features of an image encoder beside the text",
+    "moshi": "it writes sound with a second model that runs for each token",
+}  # fmt: skip
+"""Types that transformers can load and that are not read, with the reason."""
 
 NESTED = ("text_config", "language_config", "llm_config", "thinker_config", "language_model_config")
 """Fields that hold the language model of a multimodal one."""

@@ -5,10 +5,17 @@ from collections.abc import Callable
 from symroof.specs.checkpoints.config_fields import Config
 
 FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID = "full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid"
+INDEXED = "indexed_attention"
 NOTHING, DENSE, SPARSE = "none", "dense", "sparse"
-MIXERS = {word: word for word in (FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID)} | {"attention": FULL, "mamba": LINEAR, "short_conv": CONV}
+MIXERS = {word: word for word in (FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID, INDEXED)} | {
+    "attention": FULL,
+    "mamba": LINEAR,
+    "short_conv": CONV,
+    "minimax_m3_sparse": INDEXED,
+    "deepseek_sparse_attention": INDEXED,
+}
 """Words of ``layer_types``, older ones with their newer equivalents."""
-FEEDS = {DENSE: DENSE, SPARSE: SPARSE, "moe": SPARSE, "mlp": DENSE}
+FEEDS = {DENSE: DENSE, SPARSE: SPARSE, "moe": SPARSE, "mlp": DENSE, "hash_moe": SPARSE}
 
 Layout = Callable[[Config], list[str]]
 Rule = Callable[[Config, int], str]
@@ -102,6 +109,16 @@ def indices(name: str, there: str, else_: str) -> Rule:
         return there if listed is not None and i in listed else else_
 
     return rule
+
+
+def pattern_of(name: str, there: str, else_: str, rule: Rule) -> Rule:
+    """Ones and zeros in a list, or else a rule."""
+
+    def read(c: Config, i: int) -> str:
+        listed = c.wholes(name, c.n_layers) if isinstance(c.raw(name), list) else None
+        return rule(c, i) if listed is None else there if listed[i] else else_
+
+    return read
 
 
 # ---------------------------------------------------------------------------------------- rules for the feed-forward
