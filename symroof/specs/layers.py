@@ -46,6 +46,8 @@ class GroupedAttention(LayerBlock):
     out_gate: bool = False
     head_gate: bool = False
     gate_bias: bool = False
+    differential: bool = False
+    q_lora_rank: Whole | None = None
     unbiased_gate: bool = False
     shares_kv: bool = False
     value_is_key: bool = False
@@ -67,7 +69,7 @@ class GroupedAttention(LayerBlock):
         return self
 
     def traits(self) -> frozenset[str]:
-        own = {"value_dim": self.value_dim, "indexer": self.index_heads}
+        own = {"value_dim": self.value_dim, "indexer": self.index_heads, "q_lora": self.q_lora_rank}
         return super().traits() | {name for name, width in own.items() if width is not None}
 
     @property

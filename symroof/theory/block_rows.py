@@ -21,11 +21,17 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     result = f"n_heads*{'value_dim' if layer.has('value_dim') else 'head_dim'}"
     queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
     key = "n_kv_heads*head_dim"
-    made = [queries, *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached])]
+    first = "q_lora_rank" if layer.has("q_lora") else queries
+    made = [first, *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached])]
     values = [] if layer.has("value_is_key") else ["n_kv_heads*value_dim" if layer.has("value_dim") else key]
-    yield from _projections(layer, made, [queries, *([] if layer.has("shares_kv") else [key, *values])])
+    yield from _projections(layer, made, [first, *([] if layer.has("shares_kv") else [key, *values])])
+    if layer.has("q_lora"):
+        yield from gemm("q_up", "q_lora_rank", queries)
+        yield stored("latent_norm", "q_lora_rank")
     if layer.has("head_gate"):
         yield from gemm("head_gate", "d_model", "n_heads")
+    if layer.has("differential"):
+        yield stored(CORE, "4*head_dim")
     if layer.has("gate_bias"):
         yield stored("qkv", "n_heads")
     if layer.qk_norm == "head":
@@ -43,7 +49,10 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
     cache = OperatorRow(CORE, "kv", f"{cached}*kv_bytes_per_element", "span", reaching=True)
-    yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
+    if layer.has("differential"):
+        yield from _core("6 FLOP*n_heads*head_dim", "3*n_heads*head_dim")
+    else:
+        yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
     yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
 

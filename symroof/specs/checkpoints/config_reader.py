@@ -76,8 +76,9 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], as
     if own is None:
         raise InputError(document.problem((*place, "model_type"), "is missing", ASSUME_HINT))
     family = family_of(own)
-    if own in REFUSED:
-        raise InputError(document.problem((*place, "model_type"), f"{own} is not read: {REFUSED[own]}"))
+    refused = next((kind for kind in (outer, own) if kind in REFUSED), None)
+    if refused is not None:
+        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
     if family is None:
         near = nearest(own, known_types()) or f"known are {', '.join(known_types())}"
         raise InputError(document.problem((*place, "model_type"), f"no family {own[:60]!r} is known", f"{near}; {ASSUME_HINT}"))

@@ -93,5 +93,5 @@ def layer(family: Family, c: Config, i: int, mixing: str, feeding: str) -> dict[
         c.fail("layer_types", f"has {mixing!r}, which {family.source} does not know")
     own = c.of_layer(i)
     made_mixer, made_feed = made(recipe, own, i), made(family.recipe_of_feed(feeding), own, i)
-    beside, norms = made_mixer.pop("beside", None), made_feed.pop("norms", None)
-    return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made_feed, **({"norms": norms} if norms else {})}
+    beside, norms = made_mixer.pop("beside", None), made_mixer.pop("norms", made_feed.pop("norms", None))
+    return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made_feed, **({"norms": norms} if norms is not None else {})}

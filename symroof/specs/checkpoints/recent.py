@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.experts import LATENT_SIZES, QWEN_SHARED, ROUTED, ROUTED_SHARED
 from symroof.specs.checkpoints.family import TIED, V524, Family, sizes
+from symroof.specs.checkpoints.json_text import kind_of_value
 from symroof.specs.checkpoints.layer_layouts import (
     CONV,
     DENSE,
     FULL,
     LINEAR,
+    NOTHING,
     SLIDING,
     SPARSE,
     each,
@@ -19,6 +21,7 @@ from symroof.specs.checkpoints.layer_layouts import (
     sparse_by_step,
     sparse_from,
     typed,
+    windowed,
 )
 from symroof.specs.checkpoints.recipes import (
     BIASES,
@@ -39,6 +42,7 @@ from symroof.specs.checkpoints.recipes import (
     kv_heads,
     normed_if,
     one_shared,
+    own_share,
     times_shared,
     whole,
 )
@@ -163,6 +167,57 @@ BAILING_SIZES = {
     "num_experts_per_tok": 2, "first_k_dense_replace": 0, "norm_head": False,
 }  # fmt: skip
 
+
+def bailing_shared(c: Config, i: int) -> int | None:
+    """Ling: the shared experts are one block, of a width of its own where the file gives one."""
+    count = c.maybe("num_shared_experts", 0) or 0
+    return count * (c.maybe("moe_shared_expert_intermediate_size") or c.whole("moe_intermediate_size")) or None
+
+
+def block(c: Config, i: int, part: str) -> Config:
+    """Nemotron NAS: what a layer has of a part, in a list of objects."""
+    blocks = c.listed("block_configs", c.n_layers)
+    if blocks is None:
+        c.fail("block_configs", "is missing")
+    if not (isinstance(blocks[i], dict) and isinstance(blocks[i].get(part), dict)):
+        c.fail("block_configs", f"expected an object with {part!r} for layer {i}, found {kind_of_value(blocks[i])}")
+    return Config(c.document, (*c.place, "block_configs", i, part), blocks[i][part], {"no_op": False, "replace_with_linear": False}, {}, c.source, {})
+
+
+def absent(part: Config) -> bool:
+    """Whether a layer lacks a part; a linear layer instead of it is an error."""
+    if part.flag("replace_with_linear"):
+        part.fail("replace_with_linear", "a linear layer instead of a block is not read")
+    return part.flag("no_op")
+
+
+def block_kv_heads(c: Config, i: int) -> int:
+    group = block(c, i, "attention").whole("n_heads_in_group")
+    if heads(c) % group:
+        c.fail("block_configs", f"n_heads_in_group {group} of layer {i} does not divide num_attention_heads {heads(c)}")
+    return heads(c) // group
+
+
+def block_window(c: Config, i: int) -> int | None:
+    return block(c, i, "attention").maybe("window_length")
+
+
+def block_norms(c: Config, i: int) -> int:
+    """One norm before each block that a layer has."""
+    return sum(not absent(block(c, i, part)) for part in ("attention", "ffn"))
+
+
+def block_width(c: Config, i: int) -> int:
+    """Two thirds of a multiple of the residual's width, rounded up to a multiple of 256."""
+    part = block(c, i, "ffn")
+    factor = part.number("ffn_mult")
+    if factor is None:
+        part.fail("ffn_mult", "is missing")
+    return -(-int(2 * factor * c.whole("hidden_size") / 3) // 256) * 256
+
+
+OWN_SHARE_BIASES: Recipe = {**FLOORED_BIASES, "head_dim": own_share}
+
 RECENT_FAMILIES: Mapping[str, Family] = {
     "apertus1p5_text": Family(
         f"Apertus1p5TextConfig of {V524}", sizes(266752, 4096, 14336, 32, 32, None, attention_bias=False), {**FLOORED_BIASES, "qk_norm": "head"},
@@ -281,5 +336,46 @@ RECENT_FAMILIES: Mapping[str, Family] = {
               use_attention_gate=True) | TIED,
         {**FLOORED_BIASES, "qk_norm": "head", "head_gate": flag("use_attention_gate")}, mixers={CONV: SHORT_CONV}, mixing=typed(lfm3_mixing),
         norm={"per_layer": lambda c, i: 4 if c.flag("use_sandwich_norm") else 2},
+    ),
+    "step3p5": Family(
+        f"Step3p7TextConfig of {V524}",
+        sizes(128815, 4096, 11264, 45, 64, 8, head_dim=128, attention_bias=False, mlp_bias=False, sliding_window=None, moe_intermediate_size=1280, n_routed_experts=288,
+              num_experts_per_tok=8, share_expert_dim=1280, first_sparse_layer=3),
+        STEP, mixers={SLIDING: STEP_LOCAL}, ffn=LLAMA_FFN,
+        experts=experts("n_routed_experts", "moe_intermediate_size", shared_bias=flag("mlp_bias"), **one_shared("share_expert_dim")), mixing=typed(lambda c, i: FULL, longer=True),
+        feeding=feed_typed(step_sparse, longer=True), names=STEP_NAMES,
+    ),
+    "step3_text": Family(
+        "Step3TextConfig of the model's own code (Step-3: 316e9 parameters, arXiv 2507.19427)",
+        sizes(128815, 7168, 18432, 61, 64, 1, head_dim=256, share_q_dim=2048, moe_intermediate_size=5120, n_routed_experts=48, num_experts_per_tok=3, share_expert_dim=5120,
+              moe_layers_enum="4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,"
+                              "53,54,55,56,57,58,59", first_sparse_layer=3),
+        {**FLOORED, "q_lora_rank": whole("share_q_dim")}, experts=experts("n_routed_experts", "moe_intermediate_size", **one_shared("share_expert_dim")),
+        feeding=each(step_sparse), names=STEP_NAMES,
+    ),
+    "bailing_moe": Family(
+        "BailingMoeConfig of the model's own code (github.com/inclusionAI/Ling; Ling-lite: 16.8e9 parameters)",
+        sizes(157184, 2048, 5120, 20, 16, 4, **BAILING_SIZES),
+        {**GROUPED, "qkv_bias": flag("use_qkv_bias"), "out_bias": flag("use_bias"), "qk_norm": normed_if("use_qk_norm", "head")},
+        ffn={**GATED, "bias": flag("use_bias")},
+        experts=experts("num_experts", "moe_intermediate_size", bias=flag("use_bias"), shared_bias=flag("use_bias"),
+                        n_shared_experts=lambda c, i: 1 if c.maybe("num_shared_experts", 0) else None, d_shared=bailing_shared),
+        feeding=each(sparse_from("first_k_dense_replace")), names=MOE_NAMES,
+    ),
+    "nemotron-nas": Family(
+        "DeciLMConfig of the model's own code (Llama-3.3-Nemotron-Super: 49e9 parameters)", {"num_key_value_heads": None, "attention_bias": False, "mlp_bias": False,
+                                                                                     "tie_word_embeddings": False},
+        {**GROUPED, **BIASES, "n_kv_heads": block_kv_heads, "window": block_window, "norms": block_norms}, mixers={NOTHING: {"kind": "none", "norms": block_norms}},
+        ffn={"kind": "gated", "d_ff": block_width, **MLP_BIAS}, mixing=each(lambda c, i: NOTHING if absent(block(c, i, "attention")) else FULL),
+        feeding=each(lambda c, i: NOTHING if absent(block(c, i, "ffn")) else DENSE),
+    ),
+    "diffllama": Family(
+        f"DiffLlamaConfig of {V524}", sizes(32000, 2048, 8192, 16, 32, None, attention_bias=False), {**GROUPED, **BIASES, "differential": True},
+    ),
+    "emu3_text_model": Family(f"Emu3TextConfig of {V524}", sizes(184622, 4096, 14336, 32, 32, 8), FLOORED),
+    "phi4_multimodal": Family(f"Phi4MultimodalConfig of {V524}", sizes(200064, 3072, 8192, 32, 32, 8, sliding_window=None), FLOORED, mixing=each(windowed)),
+    "cohere_compass_text": Family(
+        f"CohereCompassTextConfig of {V524}", sizes(256000, 8192, 22528, 40, 64, None, attention_bias=False, sliding_window=4096) | TIED, OWN_SHARE_BIASES,
+        mixing=typed(lambda c, i: FULL), norm={"per_layer": 1},
     ),
 }  # fmt: skip

@@ -19,7 +19,8 @@ SIZES_LEFT_OPEN = {
     "hunyuan_v1_dense": {"head_dim": 128},
     "hunyuan_v1_moe": {"head_dim": 128},
     "ministral": {"head_dim": 128},
-    "gpt_neo": {"num_layers": 24},
+    "cohere_compass_text": {"rope_parameters": {"full_attention": {"rope_type": "default", "rope_theta": 10000.0}}},
+    "nemotron": {"num_key_value_heads": 8},
     "deepseek_v2": {"num_experts_per_tok": 6},
     "dbrx": {"attn_config": {"rope_theta": 10000.0}},
 }
@@ -27,6 +28,7 @@ SIZES_LEFT_OPEN = {
 SETTINGS = {
     "deepseek_v32": {"first_k_dense_replace": 2},
     "gpt_neo": {"num_layers": 6, "attention_types": [[["global", "local"], 3]]},
+    "lfm2_moe": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention", "conv", "conv"]},
     "gemma3n_text": {"num_kv_shared_layers": 0},
     "smollm3": {"use_sliding_window": True, "sliding_window": 512},
     "qwen3": {"use_sliding_window": True, "max_window_layers": 2},
@@ -47,6 +49,10 @@ def _outside():
     return {"mistral4": "Mistral4ForCausalLM"}
 
 
+BESIDE_THE_DECODER = ("embed_tokens_extend",)
+"""Modules for images and sounds that a class has inside its decoder."""
+
+
 def configuration(model_type, **fields):
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -57,7 +63,7 @@ def small(model_type):
     """A configuration of few layers, with the structure that the class gives to so many."""
     fields = json.loads(configuration(model_type).to_json_string(use_diff=False))
     layers = next((name for name in LAYERS if isinstance(fields.get(name), int)), None)
-    return configuration(model_type, **({layers: FEW} if layers else {}), **SETTINGS.get(model_type, {}))
+    return configuration(model_type, **{**({layers: FEW} if layers else {}), **SETTINGS.get(model_type, {})})
 
 
 def written(config):
@@ -81,7 +87,8 @@ def parameters(config):
             model = AutoModelForCausalLM.from_config(config)
     text = config.get_text_config(decoder=True)
     parts = [model] if text is config else [model.get_decoder(), model.get_output_embeddings()]
-    held = {id(parameter): parameter.numel() for part in parts if part is not None for parameter in part.parameters()}
+    named = [each for part in parts if part is not None for each in part.named_parameters()]
+    held = {id(parameter): parameter.numel() for name, parameter in named if not any(word in name for word in BESIDE_THE_DECODER)}
     return sum(held.values()) - _never_used(config)
 
 
@@ -95,12 +102,13 @@ def _never_used(config):
 def measured(model_type):
     """What the offline tests know of a type."""
     entry = {}
-    try:
-        entry["silent"] = {"params": parameters(configuration(model_type)), **({"with": SIZES_LEFT_OPEN[model_type]} if model_type in SIZES_LEFT_OPEN else {})}
-        config = small(model_type)
-        entry["small"] = {"params": parameters(config), "config": written(config)}
-    except Exception as error:  # a class that cannot be built as it is says so
-        entry["fails"] = f"{type(error).__name__}: {str(error).splitlines()[0][:80]}"
+    for kind, made in (("silent", configuration), ("small", small)):
+        try:
+            config = made(model_type)
+            said = {"with": SIZES_LEFT_OPEN.get(model_type, {})} if kind == "silent" else {"config": written(config)}
+            entry[kind] = {"params": parameters(config), **said}
+        except Exception as error:  # a class that cannot be built as it is says so
+            entry[f"no {kind}"] = f"{type(error).__name__}: {str(error).splitlines()[0][:80]}"
     return entry
 
 
