@@ -41,12 +41,11 @@ def types():
     """Every ``model_type`` whose model writes text from what it has written."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
 
-    return sorted({*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *(set(FAMILIES) & set(_outside()))})
+    return sorted({*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *OUTSIDE})
 
 
-def _outside():
-    """Decoders with a class that no automatic one leads to."""
-    return {"mistral4": "Mistral4ForCausalLM"}
+OUTSIDE = {"mistral4": ("mistral4", "Mistral4ForCausalLM"), "step3p5": ("step3p7", "Step3p7TextModel")}
+"""Decoders with a class that no automatic one leads to, of which the second lacks its head: its module and its name."""
 
 
 BESIDE_THE_DECODER = ("embed_tokens_extend",)
@@ -79,10 +78,9 @@ def parameters(config):
 
     with warnings.catch_warnings(), torch.device("meta"):
         warnings.simplefilter("ignore")
-        if config.model_type in _outside():
-            model = getattr(importlib.import_module(f"transformers.models.{config.model_type}.modeling_{config.model_type}"), _outside()[config.model_type])(
-                config
-            )
+        if config.model_type in OUTSIDE:
+            module, name = OUTSIDE[config.model_type]
+            model = getattr(importlib.import_module(f"transformers.models.{module}.modeling_{module}"), name)(config)
         else:
             model = AutoModelForCausalLM.from_config(config)
     text = config.get_text_config(decoder=True)
@@ -93,7 +91,9 @@ def parameters(config):
 
 
 def _never_used(config):
-    """LongCat's class holds the gate and up matrices of experts that compute nothing; the published model (560e9) does not."""
+    """LongCat's class holds the gate and up matrices of experts that compute nothing; the published model (560e9) does not. Step's lacks its head."""
+    if config.model_type == "step3p5":
+        return -config.vocab_size * config.hidden_size
     if config.model_type != "longcat_flash":
         return 0
     return config.num_layers * config.zero_expert_num * 2 * config.expert_ffn_hidden_size * config.hidden_size
