@@ -44,8 +44,8 @@ def types():
     return sorted({*MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, *OUTSIDE})
 
 
-OUTSIDE = {"mistral4": ("mistral4", "Mistral4ForCausalLM"), "step3p5": ("step3p7", "Step3p7TextModel")}
-"""Decoders with a class that no automatic one leads to, of which the second lacks its head: its module and its name."""
+OUTSIDE = {"mistral4": ("mistral4", "Mistral4ForCausalLM"), "step3p5": ("step3p7", "Step3p7TextModel"), "emu3_text_model": ("emu3", "Emu3ForCausalLM")}
+"""Decoders with a class that no automatic one leads to (that of Step lacks its head): its module and its name."""
 
 
 BESIDE_THE_DECODER = ("embed_tokens_extend",)
