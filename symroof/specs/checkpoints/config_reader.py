@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import NESTED, SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import NESTED, REFUSED, SAME_AS, WRAPPERS, family_of, known_types
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.nearest_family import nearest_family
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
@@ -105,6 +105,9 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], ow
         return name, family
     if assumed is not None:
         raise InputError(document.problem((), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())))
+    outer = _type(document, (), document.data)
+    if refused := next((kind for kind in (outer, own) if kind in REFUSED), None):
+        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
     message = "is missing" if own is None else f"no family {own[:60]!r} is known"
     raise InputError(document.problem((*place, "model_type"), message, nearest_family(Config(document, place, data), own or "")))
 
