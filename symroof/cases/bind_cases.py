@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.draft_model import OF_TARGET, draft_inputs
-from symroof.cases.engine_defaults import add_decision_defaults, add_engine_defaults, assumed
+from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
@@ -133,10 +133,8 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
                 value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, ValueRange) else ""
             )
     if profile:
-        assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given)
-    if layered.deciding and not layered.engine:
-        add_decision_defaults(assumptions, given)
-    if layered.deciding and assumptions["targets_under"] == "load":
+        assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given, model is not None)
+    if assumptions["targets_under"] == "load":
         add_mix(given, warnings)
     if layered.basis == "measured" and device and profile:
         add_measured_efficiencies(

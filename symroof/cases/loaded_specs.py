@@ -18,7 +18,7 @@ from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import model_path, read_model
-from symroof.specs.precision import Width
+from symroof.specs.precision import BITS, Width
 from symroof.strict_yaml import Document
 
 if TYPE_CHECKING:  # presets load when one is chosen
@@ -123,10 +123,14 @@ def inputs_of_specs(
 
 
 def _native(profile: EngineProfile | None, device: HardwareSpec, roles: dict[str, str | None], widths: dict[str, Width]) -> str | None:
-    """The format that products run in as the engine has it; None where activations are given, or the checkpoint says what they run in."""
-    if roles["activations"] is not None or widths["weights"].computes:
+    """The format that products run in as the engine has it; None where activations are given, or the checkpoint says what they run in.
+
+    A checkpoint of integers that says nothing of its activations leaves them wide: a name such as ``w8a16``, a GGUF file.
+    """
+    stored = widths["weights"]
+    if roles["activations"] is not None or stored.computes or (stored.format.startswith("int") and stored.text not in BITS):
         return None
-    return native_format(profile, widths["weights"].format, list(device.peaks))
+    return native_format(profile, stored.format, list(device.peaks))
 
 
 def _definitions(preset: PresetSpec, given: Collection[str]) -> Iterator[tuple[str, Definition]]:

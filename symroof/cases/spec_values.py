@@ -29,7 +29,8 @@ if TYPE_CHECKING:  # presets load when one is chosen
 class SourcedValue:
     """One input's value in a case, with its source; a tool's own definition of a quantity comes with its terms.
 
-    ``measured``: an efficiency from the catalogue's measurements.
+    ``measured``: an efficiency from the catalogue's measurements. ``listed``: a price from the catalogue's list prices, at their median; the range
+    from the lowest to the highest is of what the price moves alone.
     """
 
     setting: Setting
@@ -38,6 +39,7 @@ class SourcedValue:
     defaulted: bool = False
     definition: Definition | None = None
     measured: bool = False
+    listed: bool = False
 
 
 COUNTS_OF_TERMS = ("output", "draft_tokens", "response_steps", "chunk_steps", "prompt_chunks", "group_chunks")
@@ -160,6 +162,8 @@ def device_values(
         )
     for name, valued in _device_numbers(device).items():
         given[name] = _device_given(device, name, valued, str(device.source_of(valued)))
+    if (price := device.price) is not None:
+        given["price"] = _list_price(device, price)
     if device.memory.reported is None:
         label = device.memory.capacity
         given["mem_capacity"] = _device_given(device, "mem_capacity", label, f"{device.source_of(label)} (the label; what the driver reports is not known)")
@@ -186,6 +190,16 @@ def _device_given(device: HardwareSpec, name: str, valued: Any, source: str) -> 
     return SourcedValue(Num(valued.value.value, dimension(name)), f"{device.name}: {source}", valued.value.text)
 
 
+def _list_price(device: HardwareSpec, price: ValueRange) -> SourcedValue:
+    """The median of the list prices of a device; a range where there are several."""
+    asked = [listed for listed in device.prices if listed.kind == "on_demand"]
+    if price.low == price.high:
+        return SourcedValue(Num(price.low, dimension("price")), f"{device.name}: {asked[0].provider}: {device.source_of(asked[0])}", asked[0].price.text)
+    dates = sorted((source.date or source.consulted or "")[:7] for source in map(device.source_of, asked))
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    return SourcedValue(price, f"{device.name}: median of {len(asked)} list prices on demand, {when}", price.text, listed=True)
+
+
 def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
     chip = device.chip
     numbers = {
@@ -196,7 +210,6 @@ def _device_numbers(device: HardwareSpec) -> dict[str, Any]:
         "network_bandwidth": device.network.bandwidth if device.network else None,
         "host_bandwidth": device.host_link.bandwidth if device.host_link else None,
         "power": device.power,
-        "price": device.price,
         "multiprocessors": chip.multiprocessors if chip else None,
         "clock": chip.boost_clock if chip else None,
         "l2_capacity": chip.l2 if chip else None,

@@ -444,8 +444,6 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         )
     if "long_share" in inputs:
         warnings.append("a mix of requests is ignored: every request is assumed to have the given prompt and output; `symroof select` supports mixes")
-    if "memory_reserve" not in inputs:
-        warnings.append("activations and CUDA graphs take memory that is not counted: --set memory_reserve='4 GB' does")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}
     warnings += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
     layers = next((made.others[i + 1] for i, word in enumerate(made.others[:-1]) if word in ("-ngl", "--n-gpu-layers", "--gpu-layers")), "all")

@@ -172,6 +172,42 @@ def test_a_part_of_a_part_is_half_of_it():
         assert (core.peaks["bf16"].dense.value, core.memory.bandwidth.value.value) == (190 * 10**12 // 2, 820 * GIGA // 2)
 
 
+# ----------------------------------------------------------------------------------------------------------------- prices
+
+
+def test_the_price_is_the_median_of_the_list_prices_on_demand():
+    """Of an H200: 3.99, 4.29, 4.45, 4.47, 4.50, 4.50, 4.59, 6.305, 7.912 and 10 USD an hour; a fifth and a sixth of 4.50. Reserved and spot prices are apart."""
+    h200 = SHIPPED["h200"]
+    asked = sorted(float(3600 * listed.price.value) for listed in h200.prices if listed.kind == "on_demand")
+    assert asked == pytest.approx([3.99, 4.29, 4.45, 4.47, 4.5, 4.5, 4.59, 6.305, 7.912, 10])
+    assert (h200.price.low, h200.price.middle, h200.price.high) == (Fraction(399, 360_000), Fraction(450, 360_000), Fraction(1000, 360_000))
+    assert {listed.kind for listed in h200.prices} == {"on_demand", "reserved", "spot"} and min(listed.price.value for listed in h200.prices) < h200.price.low
+
+
+def test_an_even_number_of_prices_has_its_median_between_the_two_in_the_middle():
+    """0.16, 0.18, 0.22 and 0.50 USD an hour for an RTX 3090."""
+    assert SHIPPED["rtx-3090"].price.middle == Fraction(20, 360_000)
+
+
+def test_without_a_price_on_demand_there_is_none():
+    assert SHIPPED["gaudi3"].price is None and not SHIPPED["gaudi3"].prices
+    spot = "prices: [{price: 1 USD/hour, kind: spot, provider: C, source: {title: List, date: 2026}}]\n"
+    assert build(loads(CARD + spot), HardwareSpec).price is None
+
+
+RENTED = ("h100-sxm", "h100-pcie", "h100-nvl", "h200", "b200", "b300", "a100-80gb-sxm", "a100-80gb-pcie", "a100-40gb-sxm", "l40s", "l4", "t4", "mi300x", "mi325x",
+          "mi355x", "rtx-4090", "rtx-5090", "rtx-3090", "rtx-6000-ada", "rtx-pro-6000", "rtx-pro-6000-server", "rtx-a6000", "tpu-v5e", "tpu-v6e")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RENTED)
+def test_what_people_rent_has_three_prices_or_more_with_source_and_date(name):
+    asked = [listed for listed in SHIPPED[name].prices if listed.kind == "on_demand"]
+    assert len(asked) >= 3
+    for listed in SHIPPED[name].prices:
+        source = SHIPPED[name].source_of(listed)
+        assert source.title and source.address and (source.date or source.consulted), listed.provider
+
+
 # ---------------------------------------------------------------------------------------------------------- what is wrong
 
 CARD = """\
