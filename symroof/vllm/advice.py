@@ -16,7 +16,7 @@ from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, requests_per_rank, solved, with_values
 from symroof.vllm.command_line import ServeCommand
-from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM
+from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM, engine_of_image
 from symroof.vllm.served_case import ServedCase
 
 MAX_DEVICES = 64
@@ -261,7 +261,8 @@ def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
     if line.engine is LLAMA:
         chosen |= {"max-model-len": str(served.requested * int(chosen["max-num-seqs"])), "value-cache-dtype": chosen["kv-cache-dtype"]}
     on_hub = line.engine is LLAMA and catalogue.model_by_hub_name(line.flags["model"].value) is not None
-    model = ["-hf"] if on_hub else [line.engine.model_flag] if line.engine.model_flag else []
+    imaged = bool(line.before) and engine_of_image(line.before[-1]) is not None  # older images take no model without its flag
+    model = ["--model"] if imaged else ["-hf"] if on_hub else [line.engine.model_flag] if line.engine.model_flag else []
     words = [*line.before, *(() if line.before else line.engine.program), *model, str(line.flags["model"].value)]
     for name, written in line.flags.items():
         if name in ("model", "config") or name in chosen:

@@ -428,8 +428,12 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
     warnings = []
     inputs = made.study.first.given
     if made.study.first.does_not_fit:
-        needs, has = (made.study.first.result(name).plain() for name in ("memory_bytes", "usable_memory"))
-        warnings.append(f"not even one request of {made.requested:,} tokens fits: it needs {needs} of {has} usable")
+        answers = made.study.first
+        reserved = Fraction(answers.case.value("memory_reserve")) * Fraction(answers.case.value("instance_devices"))
+        needs = format_quantity(Fraction(answers.case.value("memory_bytes")) - reserved, "byte")
+        kept = f", and {format_quantity(reserved, 'byte')} are reserved" if reserved else ""
+        usable = answers.result("usable_memory").plain()
+        warnings.append(f"not even one request of {made.requested:,} tokens fits: it needs {needs}{kept}, of {usable} usable")
     if assumed:
         warnings.append(f"no workload is given: every request is assumed to have the maximum length, {made.longest:,} tokens; give --prompt and --output")
     sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in inputs]
