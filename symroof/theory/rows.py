@@ -25,7 +25,8 @@ class OperatorRow:
     Attributes:
         operator, stream: the operator, and one of ``params``, ``flops``, ``weights``, ``kv``, ``kv_again`` (read without
             being stored here), ``state``, ``activations``.
-        reaching: whether a window or a chunk of the layer limits its count.
+        reaching: whether the layer's own reach (a window, a chunk, a choice of keys) limits its count.
+        reach: the reach that limits it, where that is not the layer's.
         phase: ``prompt`` or ``token`` if the row exists only for segments that prefill a prompt, or that generate tokens.
         when: switch values under which the row counts.
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
@@ -40,6 +41,7 @@ class OperatorRow:
     amount: str
     per: str
     reaching: bool = False
+    reach: str | None = None
     phase: str | None = None
     when: tuple[tuple[str, str], ...] = ()
     kept: bool = False
@@ -52,6 +54,11 @@ class OperatorRow:
     def copied(self) -> bool:
         """Whether every device holds a full copy, whatever widths it names: the norms."""
         return self.operator.endswith("norm")
+
+
+def stacked(outputs: Iterable[str]) -> list[MatrixShape]:
+    """Matrices over the residual that are computed as one product."""
+    return [MatrixShape(rows, "d_model") for rows in outputs]
 
 
 def stored(operator: str, elements: str, per: str = "once") -> OperatorRow:
