@@ -99,6 +99,10 @@ def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) 
 
 def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], own: str | None, assumed: str | None) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
+    outer = _type(document, (), document.data)
+    refused = next((kind for kind in (outer, own) if kind in REFUSED), None) if assumed is None else None
+    if refused is not None:
+        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
     name = assumed if assumed is not None else own
     family = family_of(name) if name is not None else None
     if name is not None and family is not None:
