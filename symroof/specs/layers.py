@@ -161,6 +161,24 @@ class CompressedAttention(LayerBlock):
         return frozenset(name for name, width in own.items() if width is not None)
 
 
+class SharedBlock(LayerBlock):
+    """Attention and a gated feed-forward that layers share; each has its own adapters beside them where ``adapter_rank`` is given."""
+
+    kind: Literal["shared"]
+    shared_blocks: Whole
+    n_heads: Whole
+    n_kv_heads: Whole
+    head_dim: Whole
+    d_ff: Whole
+    adapter_rank: Whole | None = None
+    attention_adapters: bool = False
+
+    reach: Literal[None] = None
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"adapters"} if self.adapter_rank is not None else frozenset())
+
+
 class NoAttention(LayerBlock):
     kind: Literal["none"]
 
@@ -294,7 +312,7 @@ class Experts(LayerBlock):
         return frozenset(name for name, held in on.items() if held)
 
 
-Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | NoAttention, Field(discriminator="kind")]
+Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
 Mixer = Annotated[Mamba | Mamba2 | LinearAttention | ShortConvolution, Field(discriminator="kind")]
 MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "conv")
 

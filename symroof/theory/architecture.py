@@ -29,6 +29,8 @@ TRAITS = {
     "zero_experts": "some experts compute nothing: they only have a place in the router",
     "full_decay": "decays are made from the residual at once, without a bottleneck (Kimi delta attention)",
     "full_gate": "so is the gate of its result",
+    "adapters": "each layer has an adapter of a low rank beside the feed-forward of a block that layers share",
+    "attention_adapters": "and beside its queries, keys and values",
     "hyper": "copies of the residual are kept in parallel, and weights computed from them join them with each block (hyper-connections)",
     "hyper_residual": "other such weights mix the copies with each other",
     "mixer_norm": "the mixer has a norm inside",

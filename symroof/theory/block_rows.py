@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from symroof.theory.architecture import Layer
 from symroof.theory.rows import MatrixShape, OperatorRow, gemm, matrix, product, stacked, stored
+from symroof.theory.shared_rows import shared_block
 from symroof.theory.sparse_rows import CORE, block_indexer, compressed, token_indexer
 
 SCAN = "scan"
@@ -291,5 +292,6 @@ MIXERS = {
     "kimi_delta": kimi_delta,
     "conv": short_conv,
     "compressed": compressed,
+    "shared": shared_block,
 }
 FEED_FORWARDS = {"gated": dense, "plain": dense, "moe": experts, "none": nothing}

@@ -47,6 +47,7 @@ LAYERS = {
     "chosen keys": Layer(mixers=("mla",), reach="top", traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"})),
     "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
     "compressed, chosen": Layer(mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})),
+    "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none", traits=frozenset({"adapters", "attention_adapters"})),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }
 MIXED = Architecture(

@@ -148,3 +148,19 @@ def test_hyper_connections(residual):
     mixes = 4 + 4 + (4 * 4 if residual else 0)
     assert a.value("params") - b.value("params") == 3 * 2 * (4 * D * mixes + mixes + (3 if residual else 2)) + 4 * D * 4 + 4 + 1
     assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4)
+
+
+@pytest.mark.parametrize("adapters", [{}, {"adapter_rank": 3}, {"adapter_rank": 3, "attention_adapters": True}])
+def test_a_block_that_layers_share(adapters):
+    """Five layers take two blocks in turn: two are stored, five are read and run, and each layer has its own matrices beside."""
+    block = {"kind": "shared", "shared_blocks": 2, "n_heads": 3, "n_kv_heads": 1, "head_dim": 4, "d_ff": 7, **adapters}
+    d = prefill(of_one_layer(block, count=5), (2, 6, 3))
+    shared = [(2 * D, 12), (2 * D, 4), (2 * D, 4), (12, D), (D, 7), (D, 7), (7, D)]
+    own = [(D, D), *([(D, 3), (3, 14)] if adapters else []), *([(2 * D, 3), (3, 2 * D)] * 3 if "attention_adapters" in adapters else [])]
+    held, beside = (sum(x * y for x, y in some) for some in (shared, own))
+    assert d.value("params") == OUTSIDE + 2 * (held + 2 * D + D) + 5 * beside
+    pairs = sum(3 + i + 1 for i in range(6))
+    assert d.value("prefill_flops") == 2 * (5 * (multiplied([*shared, *own], 6) + pairs * sum(2 * 4 + 2 * 4 for _ in range(3))) + HEAD_ROW)
+    assert d.value("kv_bytes_per_token") == 5 * 2 * 2 * 1 * 4
+    step = decode(of_one_layer(block, count=5), 3, 9, {"activations": "off"})
+    assert step.value("decode_bytes") == 2 * (5 * (held + beside) + D * V) + 3 * 9 * 5 * 2 * 2 * 4

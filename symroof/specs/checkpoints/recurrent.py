@@ -4,13 +4,15 @@ from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.experts import FLOORED_BIASES, LOCAL, QWEN_SHARED
-from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
+from symroof.specs.checkpoints.family import TIED, V5, V524, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import (
     ALL_LINEAR,
     CONV,
     DENSE,
     FULL,
+    HYBRID,
     LINEAR,
+    MIXERS,
     NO_FEEDS,
     NOTHING,
     SPARSE,
@@ -30,13 +32,17 @@ from symroof.specs.checkpoints.recipes import (
     MAMBA2,
     MLP_BIAS,
     PLAIN,
+    Reader,
     Recipe,
     experts,
     flag,
+    four_times,
     heads,
+    kv_heads,
     made,
     maybe,
     one_shared,
+    shared_out,
     whole,
 )
 
@@ -132,6 +138,58 @@ def beside_mamba2(c: Config, i: int) -> dict[str, object]:
     return made({**MAMBA2, "d_inner": inner, "mixer_norm": flag("mamba_rms_norm"), "out_bias": flag("projectors_bias")}, c, i)
 
 
+def zamba_layers(c: Config) -> list[str]:
+    """Zamba: a list of the layers that also run the shared block, or else the third and those at an offset in a period behind it."""
+    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words("layer_types", MIXERS, c.n_layers)
+    rule = period("attn_layer_period", "attn_layer_offset", HYBRID, LINEAR)
+    return listed or [LINEAR if i < 2 else HYBRID if i == 2 else rule(c, i - 3) for i in range(c.n_layers)]
+
+
+def zamba2_layers(c: Config) -> list[str]:
+    """Zamba 2: the list, or else that of the class, which is as long as one model."""
+    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words("layer_types", MIXERS, c.n_layers)
+    own = [LINEAR, *([LINEAR] * 5 + [HYBRID]) * 7, *[LINEAR] * 4, HYBRID, *[LINEAR] * 3, HYBRID, *[LINEAR] * 2]
+    if listed is None and c.n_layers != len(own):
+        c.fail("num_hidden_layers", f"{c.n_layers} layers need layers_block_type, which is missing")
+    return listed or own
+
+
+def twice_share(c: Config, i: int) -> int:
+    """Zamba: a head has its share of the residual and the embedding beside it; another width, or a block for each layer, is an error."""
+    width = 2 * c.whole("hidden_size")
+    for name, own in (("attention_hidden_size", width), ("attention_head_dim", width // heads(c))):
+        if c.maybe(name) not in (None, own):
+            c.fail(name, f"is not {own}, which follows from hidden_size")
+    if not c.flag("tie_word_embeddings"):
+        c.fail("tie_word_embeddings", "without tied weights the class shares no block, which is not read")
+    return width // heads(c)
+
+
+def beside_shared(mixer: Recipe) -> Reader:
+    return lambda c, i: made(mixer, c, i)
+
+
+def adapter_rank(c: Config, i: int) -> int:
+    """Zamba 2: the rank of the adapters; biases of the shared matrices are an error."""
+    if c.flag("use_bias"):
+        c.fail("add_bias_linear", "biases of a shared block are not read")
+    return c.whole("adapter_rank")
+
+
+ZAMBA_MAMBA2: Recipe = {**MAMBA2, "d_inner": shared_out, "conv_bias": True}
+SHARED_BLOCK: Recipe = {
+    "kind": "shared", "n_heads": heads, "n_kv_heads": kv_heads, "head_dim": twice_share, "d_ff": four_times("intermediate_size"), "shared_blocks": 1,
+}  # fmt: skip
+SHARED_WITH_ADAPTERS: Recipe = {
+    **SHARED_BLOCK, "shared_blocks": whole("num_mem_blocks"), "adapter_rank": adapter_rank, "attention_adapters": flag("use_shared_attention_adapter"),
+    "beside": beside_shared(ZAMBA_MAMBA2),
+}  # fmt: skip
+ZAMBA_MAMBA: Recipe = {**MAMBA, "d_inner": lambda c, i: c.whole("expand") * c.whole("hidden_size")}
+ZAMBA_NAMES = {
+    **HYBRID_NAMES, "num_heads": ("n_mamba_heads",), "mamba_head": ("mamba_headdim",), "n_groups": ("mamba_ngroups",), "use_bias": ("add_bias_linear",),
+    "use_conv_bias": ("use_conv_bias",),
+}  # fmt: skip
+
 RECURRENT_FAMILIES: Mapping[str, Family] = {
     "mamba": Family(f"MambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
     "falcon_mamba": Family(f"FalconMambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
@@ -140,6 +198,19 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         MAMBA_SIZES | {"vocab_size": 32768, "hidden_size": 4096, "state_size": 128, "num_hidden_layers": 64, "num_heads": 128, "mamba_head": 64, "n_groups": 8,
                        "tie_word_embeddings": False},
         mixers={LINEAR: MAMBA2}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}, names={"mamba_head": ("head_dim",)},
+    ),
+    "zamba": Family(
+        f"ZambaConfig of {V524}",
+        sizes(32000, 3712, None, 76, 16, None, state_size=16, conv_kernel=4, expand=2, time_step_rank="auto", use_conv_bias=True, use_bias=False,
+              attn_layer_period=6, attn_layer_offset=4) | TIED,
+        mixers={LINEAR: ZAMBA_MAMBA, HYBRID: {**SHARED_BLOCK, "beside": beside_shared(ZAMBA_MAMBA)}}, mixing=zamba_layers, feeding=NO_FEEDS, norm={"per_layer": 1},
+        names=HYBRID_NAMES,
+    ),
+    "zamba2": Family(
+        f"Zamba2Config of {V524}",
+        sizes(32000, 2560, None, 54, 32, None, state_size=64, conv_kernel=4, expand=2, n_groups=1, num_heads=8, use_conv_bias=True, use_bias=False, num_mem_blocks=1,
+              use_shared_attention_adapter=False, adapter_rank=128) | TIED,
+        mixers={LINEAR: ZAMBA_MAMBA2, HYBRID: SHARED_WITH_ADAPTERS}, mixing=zamba2_layers, feeding=NO_FEEDS, norm={"per_layer": 1}, names=ZAMBA_NAMES,
     ),
     "jamba": Family(
         f"JambaConfig of {V5}",
