@@ -197,15 +197,19 @@ class Recurrence(LayerBlock):
 
 
 class Mamba(Recurrence):
-    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
+    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba), ``ssm_heads`` where channels share steps."""
 
     kind: Literal["mamba"]
     d_inner: Whole
     d_state: Whole
     d_conv: Whole
     dt_rank: Whole
+    ssm_heads: Whole | None = None
     conv_bias: bool = True
     mixer_norm: bool = False
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"head_steps"} if self.ssm_heads is not None else frozenset())
 
 
 class Mamba2(Recurrence):
@@ -239,6 +243,23 @@ class LinearAttention(LayerBlock):
         if (self.kind != "linear") != (self.d_conv is not None):
             raise ValueError("d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one")
         return self
+
+
+class Rwkv7(LayerBlock):
+    """RWKV-7; without ``value_rank`` in the first layer, whose values the others take a share of."""
+
+    kind: Literal["rwkv7"]
+    linear_key_heads: Whole
+    linear_value_heads: Whole
+    linear_key_dim: Whole
+    linear_value_dim: Whole
+    decay_rank: Whole
+    erase_rank: Whole
+    gate_rank: Whole
+    value_rank: Whole | None = None
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"value_residual"} if self.value_rank is not None else frozenset())
 
 
 class ShortConvolution(Recurrence):
@@ -313,8 +334,8 @@ class Experts(LayerBlock):
 
 
 Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | LinearAttention | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "conv")
+Mixer = Annotated[Mamba | Mamba2 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
 
 
 class LayerKind(Spec):

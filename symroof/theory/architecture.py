@@ -27,6 +27,8 @@ TRAITS = {
     "rope_norm": "the rotary key of a latent is normalised too",
     "latent_norm": "the latent that routed experts operate on is normalised",
     "zero_experts": "some experts compute nothing: they only have a place in the router",
+    "head_steps": "step sizes, decays and the way past the state are one number a head (PLaMo 2)",
+    "value_residual": "a share of the first layer's values is mixed into the layer's own (RWKV-7)",
     "full_decay": "decays are made from the residual at once, without a bottleneck (Kimi delta attention)",
     "full_gate": "so is the gate of its result",
     "adapters": "each layer has an adapter of a low rank beside the feed-forward of a block that layers share",

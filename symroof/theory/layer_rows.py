@@ -111,7 +111,7 @@ PARAMETER_GROUPS = {
     "qkv": "attention", "qkv_down": "attention", "q_up": "attention", "kv_up": "attention", "attention": "attention",
     "attention_out": "attention", "head_gate": "attention", "indexer": "attention", "compressor": "attention",
     "adapter": "adapters", "adapter_out": "adapters", "attention_adapter": "adapters", "attention_adapter_out": "adapters", "shared_out": "attention",
-    "hyper_attention": "residual", "hyper_ffn": "residual", "hyper_head": "residual", "ssm_gate": "state space",
+    "hyper_attention": "residual", "hyper_ffn": "residual", "hyper_head": "residual", "ssm_gate": "state space", "ssm_value": "state space",
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",
     "gate_up": "feed-forward", "up": "feed-forward", "down": "feed-forward",
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",

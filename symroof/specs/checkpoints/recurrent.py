@@ -15,6 +15,7 @@ from symroof.specs.checkpoints.layer_layouts import (
     MIXERS,
     NO_FEEDS,
     NOTHING,
+    SLIDING,
     SPARSE,
     each,
     indices,
@@ -190,6 +191,41 @@ ZAMBA_NAMES = {
     "use_conv_bias": ("use_conv_bias",),
 }  # fmt: skip
 
+
+def plamo_layer(c: Config, i: int) -> str:
+    """PLaMo 2: attention in the middle of every ``mamba_step`` layers, or in the last of few; of those, all but the listed have the window."""
+    step = c.whole("mamba_step", least=2)
+    attends = not c.flag("mamba_enabled") or (i == c.n_layers - 1 if c.n_layers <= step // 2 else i % step == step // 2)
+    listed = c.wholes("full_attention_idx")
+    return LINEAR if not attends else SLIDING if listed is not None and i not in listed and c.maybe("attention_window_size") else FULL
+
+
+PLAMO: Recipe = {
+    "kind": "mamba", "d_inner": lambda c, i: c.whole("num_heads") * c.whole("head_dim"), "d_state": whole("state_size"), "d_conv": whole("conv_kernel"),
+    "dt_rank": lambda c, i: max(64, c.whole("hidden_size") // 16), "ssm_heads": whole("num_heads"), "mixer_norm": True, "conv_bias": False,
+}  # fmt: skip
+
+
+def rwkv_heads(c: Config, i: int) -> int:
+    """RWKV-7: as many heads as the residual has room for; values of another width are an error."""
+    width, head = c.whole("hidden_size"), c.whole("head_dim")
+    if width % head:
+        c.fail("head_dim", f"{head} does not divide hidden_size {width}")
+    if any(value != width for value in c.wholes("value_dim") or []):
+        c.fail("value_dim", "values that are not as wide as the residual are not read")
+    return width // head
+
+
+def rwkv_width(c: Config, i: int) -> int:
+    return c.maybe("intermediate_size") or c.whole("hidden_ratio") * c.whole("hidden_size")
+
+
+RWKV7: Recipe = {
+    "kind": "rwkv7", "linear_key_heads": rwkv_heads, "linear_value_heads": rwkv_heads, "linear_key_dim": whole("head_dim"), "linear_value_dim": whole("head_dim"),
+    "decay_rank": whole("decay_low_rank_dim"), "erase_rank": whole("a_low_rank_dim"), "gate_rank": whole("gate_low_rank_dim"),
+    "value_rank": lambda c, i: c.whole("v_low_rank_dim") if i else None, "norms": lambda c, i: 3 if i == 0 and c.flag("norm_first") else 2,
+}  # fmt: skip
+
 RECURRENT_FAMILIES: Mapping[str, Family] = {
     "mamba": Family(f"MambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
     "falcon_mamba": Family(f"FalconMambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
@@ -271,6 +307,20 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         f"OlmoHybridConfig of {V5}",
         sizes(100352, 3840, 11008, 32, 30, None, attention_bias=False, linear_conv_kernel_dim=4, full_attention_interval=4),
         {**FLOORED_BIASES, "qk_norm": "full"}, mixers={LINEAR: OLMO_DELTA}, mixing=typed(linear_but_every("full_attention_interval")),
+    ),
+    "plamo2": Family(
+        "Plamo2Config of the model's own code (huggingface.co/pfnet/plamo-2-1b)",
+        sizes(32000, 4096, 13312, 32, 32, 4, head_dim=128, state_size=64, conv_kernel=4, num_heads=64, mamba_step=2, mamba_enabled=True, attention_window_size=None) | TIED,
+        {**FLOORED, "qk_norm": "full"}, mixers={LINEAR: PLAMO, SLIDING: {**FLOORED, "qk_norm": "full", "window": whole("attention_window_size")}},
+        mixing=each(plamo_layer), norm={"per_layer": 4},
+        names={**HYBRID_NAMES, "head_dim": ("hidden_size_per_head",), "num_heads": ("mamba_num_heads",)},
+    ),
+    "rwkv7": Family(
+        "RWKV7Config of flash-linear-attention (github.com/fla-org/flash-linear-attention)",
+        {"vocab_size": 32000, "hidden_size": 2048, "hidden_ratio": 4, "num_hidden_layers": 24, "head_dim": 64, "decay_low_rank_dim": 64, "gate_low_rank_dim": 128,
+         "a_low_rank_dim": 64, "v_low_rank_dim": 16, "norm_first": True, "norm_bias": True, "tie_word_embeddings": False},
+        mixers={LINEAR: RWKV7}, ffn={"kind": "plain", "d_ff": rwkv_width}, mixing=ALL_LINEAR,
+        norm={"kind": lambda c, i: "layer" if c.flag("norm_bias") else "rms", "per_layer": 2},
     ),
     "minimax": Family(
         f"MiniMaxConfig of {V5}", sizes(32000, 4096, 14336, 32, 32, 8, sliding_window=None, num_experts_per_tok=2, num_local_experts=8),
