@@ -86,7 +86,9 @@ def meets(solution, case):
     def side(value):
         """The sign of left less right; 0 also where they are the same but for rounding; None where the case is none."""
         try:
-            there = sr.Study(**{**case, solution.unknown: value * 3600 if solution.unknown == "price" else value})  # prices are taken by the hour
+            there = sr.Study(
+                engine="ideal", **{**case, solution.unknown: value * 3600 if solution.unknown == "price" else value}
+            )  # prices are taken by the hour
             left, right = there.exact(solution.equation.lhs), there.exact(solution.equation.rhs)
         except InputError:
             return None
@@ -110,7 +112,7 @@ def tallies(model):
     """
     found = {name: Tally() for name in THRESHOLDS}
     for case in drawn(model):
-        study = sr.Study(**case)
+        study = sr.Study(**case, engine="ideal")
         for name, tally in found.items():
             try:
                 solution = study.solve(name)

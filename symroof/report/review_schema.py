@@ -155,7 +155,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
         "passing": (
             "object",
-            "other cases that meet every target, the cheapest first: labels, how many more, and whether throughout their ranges (everywhere)",
+            "other cases that meet every target, the cheapest first: labels, how many more, whether throughout their ranges (everywhere), and whether other list prices would change it (at_median)",
         ),
         "cases": (COUNT, "cases of the study"),
         "standing": (TEXT, "where ranges are evaluated, in words; empty if no case has any"),

@@ -90,6 +90,7 @@ class ModelSpec(Spec):
     layers: tuple[LayerKind, ...] = ()
     order: tuple[str, ...] = ()
     quantization: Quantization | None = None
+    stored_bytes: Whole | None = None
     notes: tuple[str, ...] = ()
     filled: tuple[Filled, ...] = ()
     caveats: tuple[str, ...] = ()
@@ -106,11 +107,12 @@ class ModelSpec(Spec):
         raise_faults(order_faults(self.order, self._counts()))
         return self
 
-    def cautions(self) -> list[str]:
-        """What a reader must know before a number: what was assumed, and what the file left to defaults."""
+    def cautions(self, as_stored: bool = True) -> list[str]:
+        """What a reader must know before a number: what was assumed, what the file left to defaults, and ``as_stored`` what is not known of its storage."""
         named = ", ".join(f"{entry.field} {entry.value}" for entry in self.filled)
         left_out = [f"{self.shown_name}'s file leaves out what was filled in: {named}"] if named else []
-        return [*(f"{self.shown_name}: {caveat}" for caveat in self.caveats), *left_out]
+        unread = self.quantization.unread if self.quantization and as_stored else ()
+        return [*(f"{self.shown_name}: {caveat}" for caveat in (*self.caveats, *unread)), *left_out]
 
     @property
     def shown_name(self) -> str:

@@ -140,7 +140,8 @@ class Pipeline(Devices):
         return stored_bytes(self._in(stage, (*self.placed("params"), *(row for row in self.totals.again if row.stream == "params"))))
 
     def _cache_of(self, stage: Stage) -> Expr:
-        return build.add(ZERO, *(resident(total(self._in(stage, rows)), key[2], self.requests("batch")) for key, rows in self.cached.items()))
+        kept = self.totals.assumptions["window_cache"]
+        return build.add(ZERO, *(resident(total(self._in(stage, rows)), key[2], kept, self.requests("batch")) for key, rows in self.cached.items()))
 
     def _state_of(self, stage: Stage) -> Expr:
         return build.mul(total(self._in(stage, self.placed("state"))), self.requests("batch"))

@@ -105,9 +105,11 @@ TRIANGLE = {
 }
 """Keys that the first x queries of a sequence see together."""
 CACHED_TOKENS = {
-    None: "context", "window": "min(context, w)", "chunk": "min(context, w)", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
+    None: "context", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
 }  # fmt: skip
 """Tokens that a layer keeps of a sequence, those that entries stand for included."""
+CACHED_IN_WINDOW = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
+"""Tokens that a layer with a window, or of chunks, keeps of a sequence, by counting choice."""
 STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")

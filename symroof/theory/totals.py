@@ -27,7 +27,7 @@ from symroof.theory.operator_table import (
     total,
     width_of,
 )
-from symroof.theory.steps import CACHED_TOKENS, DRIVERS, STEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
+from symroof.theory.steps import CACHED_IN_WINDOW, CACHED_TOKENS, DRIVERS, STEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
 from symroof.theory.switches import Assumptions, assume
 
 COEFFICIENTS = {
@@ -237,7 +237,7 @@ class Totals:
         """The cache and the states of the whole batch; a window or a chunk limits the tokens that a layer caches."""
         keys = [key for key in self.groups("token") if key[0] == "kv"]
         if keys:
-            yield "kv_cache_bytes", build.add(*(resident(Name(self.coefficient_names["token"][key]), key[2]) for key in keys))
+            yield "kv_cache_bytes", build.add(*(resident(Name(self.coefficient_names["token"][key]), key[2], self.assumptions["window_cache"]) for key in keys))
         if any(row.stream == "state" for row in self.placed):
             yield "state_bytes", parse("batch*state_bytes_per_request")
 
@@ -264,10 +264,11 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
     return build.add(*(build.mul(parameters(c for c in narrow if c.width == width), Name(width)) for width in (*own, WIDTH)), wide)
 
 
-def resident(coefficient: Expr, scope: DriverScope, requests: Expr = BATCH) -> Expr:
-    """The bytes that requests cache at the context, from those of one token; a window or a chunk limits the cached tokens."""
+def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = BATCH) -> Expr:
+    """The bytes that requests cache at the context, from those of one token; ``kept`` is what a layer with a window, or of chunks, keeps."""
     reach = scope if isinstance(scope, AttentionReach) else None
-    held = parse(CACHED_TOKENS[reach.kind if reach else None])
+    kind = reach.kind if reach else None
+    held = parse(CACHED_IN_WINDOW[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
     return build.mul(coefficient, requests, _put(held, reach))
 
 

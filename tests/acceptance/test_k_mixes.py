@@ -19,7 +19,7 @@ STEPS, NEW, OUTPUT = Fraction(3 * 255 + 511, 4), Fraction(3 * 2048 + 4096, 4), F
 
 
 def under(scheduling="chunked", **more):
-    return Study(**{**HAND, "assume": {"detail": "weights", "scheduling": scheduling}, **more})
+    return Study(**{**HAND, "engine": "ideal", "assume": {"detail": "weights", "scheduling": scheduling}, **more})
 
 
 def step(tokens):

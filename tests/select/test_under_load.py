@@ -157,7 +157,16 @@ def test_fast_prefills_beside_a_slow_decode_are_judged_where_prefills_have_devic
     assert ahead, "in one of them at least another corner is the worst"
 
 
-RANGED = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "arrival_rate": "50 request/s", "chunk": 2048, "efficiency": "peak"}
+RANGED = {
+    "model": "llama-3.1-8b",
+    "hardware": "h100-sxm",
+    "prompt": 2048,
+    "output": 300,
+    "arrival_rate": "50 request/s",
+    "chunk": 2048,
+    "efficiency": "peak",
+    "price": "4.29 USD/hour",
+}
 
 
 @pytest.fixture(scope="module")
