@@ -13,6 +13,7 @@ from symroof.cases.bind_cases import bound_cases
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
+from symroof.specs.engine_profile import IDEAL
 from symroof.specs.measured import MeasuredSpec, ServedRate
 from symroof.specs.model import ModelSpec
 from symroof.theory.case import Case
@@ -135,4 +136,4 @@ def _case(deployed: _Deployed, layout: Layout) -> Case:
 def _case_of(model: Any, hardware: str, precision: tuple[tuple[str, str | None], ...], layout: Layout) -> Case:
     """The case of a model on a device in a layout, sizes aside."""
     given: dict[str, Any] = {**dict(precision), **dict(zip(("tp", "pp", "attention_dp"), layout, strict=True))}
-    return next(bound_cases(request_of(model, hardware, **given))).case
+    return next(bound_cases(request_of(model, hardware, engine=IDEAL, **given))).case

@@ -63,7 +63,7 @@ def draw_case(rng, models=MODELS):
     assume = {switch: rng.choice(values) for switch, values in switches.items()}
     if rng.random() < 0.2:
         assume["activations"] = "off"
-    return Study(**case, assume=assume)
+    return Study(**case, engine="ideal", assume=assume)
 
 
 def shared_out(study):

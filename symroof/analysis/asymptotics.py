@@ -195,7 +195,7 @@ def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> li
 
 def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
     """Whether the limit is the value that the quantity has anyway: another arm binds, and going there changes nothing."""
-    return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged
+    return now is not None and limit.result is not None and limit.result.value == now.value and not now.ranged_at_median
 
 
 def divides_by_zero(tree: Expr) -> bool:

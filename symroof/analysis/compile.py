@@ -36,7 +36,7 @@ def compile(quantities: Any, inputs: Sequence[Any], study: Study | BoundCase | N
     >>> both = compile(["fits", "decode_bound"], ["batch", "prompt"], model="llama-3-8b", hardware="h100-sxm")
     >>> fits, bound = both(np.array([[1], [512]]), np.array([[1024, 8192]]))
     >>> fits.tolist(), bound.tolist()
-    ([[True, True], [True, False]], [['memory', 'memory'], ['memory', 'memory']])
+    ([[True, True], [False, False]], [['memory', 'memory'], ['memory', 'memory']])
 
     >>> from symroof.symbols import batch, decode_throughput, itl
     >>> rate = compile(1/itl, [batch], model="llama-3-8b", hardware="h100-sxm", prompt=1024)

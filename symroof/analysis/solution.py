@@ -201,7 +201,7 @@ class Solution(InSympy):
         """Symbol -> number, of each input that the answer rests on and that nobody gave: its default. Empty where the answer is symbolic.
 
         >>> from symroof.analysis.study import Study
-        >>> Study("llama-3-8b", "h100-sxm", prompt=1024, weights="fp8", kv="fp8").solve("max_context_memory").assumed
+        >>> Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, weights="fp8", kv="fp8").solve("max_context_memory").assumed
         {batch: 1, memory_reserve: 0, memory_share: 1}
         >>> Study().solve("max_context_memory").assumed
         {}
@@ -216,7 +216,10 @@ class Solution(InSympy):
         if self.symbolic:
             return {}
         inputs = self.bound_case.inputs(self._names, everything=False)
-        return {name: entry for name, entry in inputs.items() if entry.defaulted and name != self.unknown}
+        moved = [
+            name for name, valued in self.bound_case.given.items() if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)
+        ]  # by the answer: no number was assumed
+        return {name: entry for name, entry in inputs.items() if entry.defaulted and name not in (self.unknown, *moved)}
 
     def spelled(self, name: str) -> str:
         """How formulas of the answer spell a name, the coefficients of a long one included."""
@@ -353,7 +356,7 @@ class Solution(InSympy):
         >>> from symroof.analysis.study import Study
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.3..0.9")
         >>> study.solve("batch_to_ridge").in_ranges(), study.solve("max_batch_memory").in_ranges()
-        ('at least 1,083 requests (150 to never)', 'at most 1,035 requests')
+        ('at least 1,083 requests (150 to never)', 'at most 882 requests')
         """
         value, (low, high, everywhere, beyond) = self.shown(), self.extent
         if low is None or high is None:

@@ -168,12 +168,12 @@ class Study:
         return self
 
     def decide(self) -> Self:
-        """This study for a decision on hardware or settings: the share of memory that engines leave free by default is not used.
+        """This study for a decision on hardware or settings: at the efficiencies that measurements lead to expect, unless some were set.
 
-        It changes the study in place and returns it. A ``memory_share`` that was set stays.
+        It changes the study in place and returns it.
 
-        >>> Study("llama-3-8b", "h100-sxm", prompt=4096).decide().value("memory_share")
-        0.92
+        >>> Study("llama-3-8b", "h100-sxm", prompt=4096).decide().value("mbu") < 1
+        True
         """
         self.select(Request(deciding=True))
         return self
@@ -393,7 +393,7 @@ class Study:
 
         >>> study = Study(model="llama-3-8b", hardware=["h100-sxm", "h200"], prompt=4096)
         >>> [solution.integer for solution in study.solutions("max_batch_memory")]
-        [{'at_most': 129}, {'at_most': 250}]
+        [{'at_most': 110}, {'at_most': 217}]
         """
         from symroof.analysis.solve import solve
 

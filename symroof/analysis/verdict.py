@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from symroof.analysis.case_titles import devices
@@ -19,6 +19,7 @@ from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
+from symroof.theory.symbols import Symbol
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
@@ -30,13 +31,18 @@ ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 PUBLISHED_TOLERANCE = Fraction(1, 1000)
 
 
+NOT_AT = {"met": " at the median of the list prices, not at the highest", "missed": " at the median of the list prices, not at the lowest"}
+"""Where in the list prices a verdict holds that others would change."""
+
+
 @dataclass(frozen=True)
 class TargetCheck:
     """One target against its metric.
 
     Attributes:
-        met: True, False, or None where it holds in a part of the ranges only.
+        met: True, False, or None where it holds in a part of the ranges only; at the median of the list prices.
         slack: limit less value, at the middle of the ranges.
+        straddles: whether other list prices than the median would change the verdict.
     """
 
     name: str
@@ -51,12 +57,29 @@ class TargetCheck:
     @property
     def bound(self) -> Result:
         """The limit as it is written: in the unit of its metric."""
-        return Result(self.metric.symbol, self.limit)
+        return limit_of(self.metric.symbol, self.limit)
+
+    @property
+    def straddles(self) -> bool:
+        metric = self.metric
+        if self.met is None or metric.at_median is None or metric.low is None or metric.high is None:
+            return False
+        return metric.low <= self.limit < metric.high
+
+    @property
+    def against(self) -> str:
+        """The limit in a sentence, and where in the list prices the verdict holds if not at all of them."""
+        return self.bound.plain() + (NOT_AT["met" if self.met else "missed"] if self.straddles else "")
 
     @property
     def gap(self) -> Result:
         """The margin, or the excess, as a positive amount."""
         return Result(self.metric.symbol, abs(self.slack))
+
+
+def limit_of(symbol: Symbol, limit: Fraction) -> Result:
+    """A limit on a quantity, with all its digits: it is known as written."""
+    return Result(replace(symbol, digits=None), limit)
 
 
 def metric_of(target: str, case: Case) -> str | None:
@@ -105,7 +128,7 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
     """The targets of the study that this case has no metric for, and what that needs; a wait without end is judged by its load.
 
     >>> from symroof.analysis.study import Study
-    >>> unknown_targets(Study("llama-3-8b", "h200", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
+    >>> unknown_targets(Study("llama-3-8b", "gaudi3", prompt=4096, output=256, targets={"itl": "20 ms", "price": "2 USD/hour"}).first)
     {'price': 'needs price'}
     """
     case = bound_case.case
@@ -114,8 +137,10 @@ def unknown_targets(bound_case: BoundCase) -> dict[str, str]:
 
 
 def _reach(metric: Result, bound_case: BoundCase) -> tuple[Fraction, float | Fraction]:
-    """How far a metric reaches over the ranges: where that takes too long to search, over their corners, and without end where it has no value in a part."""
+    """How far a metric reaches over the ranges, at the median of list prices: where that takes too long to search, over their corners, and without end where it has no value in a part."""
     value = Fraction(metric.value)
+    if metric.at_median:
+        return metric.at_median
     if metric.without_range:
         try:
             return (value, math.inf) if metric.without_range == NOT_EVERYWHERE else bound_case.at_corners(metric.name)
@@ -217,13 +242,13 @@ def default_basis(efficiency: str | None, engine: str | None) -> str:
 
 
 def target_warnings(bound_case: BoundCase) -> list[str]:
-    """A line for every target that is missed or cannot be judged, and for requests that come faster than they are served, wholly or in a part of the ranges."""
-    words = {False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
+    """A line for every target that is missed or cannot be judged or that list prices decide, and for requests that come faster than they are served, wholly or in a part of the ranges."""
+    words = {True: "meets its {} target", False: "misses its {} target", None: "meets its {} target in a part of its ranges only"}
     of_load = {False: "does not keep up with the arriving requests", None: "keeps up with the arriving requests in a part of its ranges only"}
     off = [
-        f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.bound.plain()}"
+        f"{of_load[check.met] if check.name == LOAD else words[check.met].format(check.name)}: {check.metric.text()} against {check.against}"
         for check in target_checks(bound_case)
-        if check.met is not True
+        if check.met is not True or check.straddles
     ]
     return off + [f"whether it meets its {name} target is not known: {why}" for name, why in unknown_targets(bound_case).items()]
 

@@ -132,7 +132,8 @@ def _problem(measured: Sequence[MeasuredLatency], terms: list[TimeTerms], fit: S
 
 
 def _fitted(file: str, answers: BoundCase, measured: list[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], notes: list[str]) -> Calibration:
-    from symroof.calibrate.least_squares import solve, squares, t_quantile, times
+    from symroof.calibrate.least_squares import solve, squares, times
+    from symroof.solver.students_t import t_quantile
 
     rows = _problem(measured, terms, fit, answers)
     point = solve(rows)

@@ -7,14 +7,11 @@ bounds, and the best candidate is the global minimum, without iteration or a sta
 """
 
 import itertools
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from symroof.solver.bracket import bisect
 
 Array = NDArray[np.float64]
 
@@ -165,31 +162,3 @@ def times(problem: LeastSquares, point: Array) -> Array:
 def squares(problem: LeastSquares, point: Array) -> float:
     """The sum of squared relative residuals."""
     return float(np.sum((times(problem, point) / problem.measured - 1) ** 2))
-
-
-def t_probability(t: float, freedom: int) -> float:
-    """The probability that Student's t lies between -t and t (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4).
-
-    >>> round(t_probability(1.0, 1), 6), round(t_probability(2.0, 2), 6)
-    (0.5, 0.816497)
-    """
-    angle = math.atan(t / math.sqrt(freedom))
-    sine, cosine = math.sin(angle), math.cos(angle)
-    term = cosine if freedom % 2 else 1.0
-    total = 0.0
-    for k in range(freedom % 2 + 2, freedom + 1, 2):
-        total += term
-        term *= cosine * cosine * (k - 1) / k
-    return 2 / math.pi * (angle + sine * total) if freedom % 2 else sine * total
-
-
-def t_quantile(level: float, freedom: int) -> float:
-    """The two-sided quantile of Student's t.
-
-    >>> round(t_quantile(0.95, 10), 3)
-    2.228
-    """
-    low, high = 0.0, 1.0
-    while t_probability(high, freedom) < level:
-        high *= 2
-    return bisect(lambda t: t_probability(t, freedom) >= level, low, high, 80)[1]

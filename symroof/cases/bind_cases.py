@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.draft_model import OF_TARGET, draft_inputs
-from symroof.cases.engine_defaults import add_decision_defaults, add_engine_defaults, assumed
+from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.request_mix import add_mix
-from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths
+from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths, stored_size
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
@@ -133,10 +133,8 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
                 value, f"{layered.origin.get(name, 'given')}: {name}", value.text if isinstance(value, ValueRange) else ""
             )
     if profile:
-        assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given)
-    if layered.deciding and not layered.engine:
-        add_decision_defaults(assumptions, given)
-    if layered.deciding and assumptions["targets_under"] == "load":
+        assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given, model is not None)
+    if assumptions["targets_under"] == "load":
         add_mix(given, warnings)
     if layered.basis == "measured" and device and profile:
         add_measured_efficiencies(
@@ -166,7 +164,14 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         chosen_draft=draft,
         spec_inputs=from_specs,
     )
+    if model and model.stored_bytes and roles["weights"] is None and values.keys().isdisjoint(STORAGE):
+        size, more = stored_size(model, made.case.value("weight_bytes"))
+        made = made.with_changes(given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more))
     return _with_draft(made, layered, documents, roles, single) if draft.spec else made
+
+
+STORAGE = (WIDTH, "weight_bytes", "params")
+"""Inputs that replace what the model's own files say of their size."""
 
 
 def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | None], values: dict[str, Setting]) -> Request:

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from symroof.specs.preset import PresetSpec  # presets load when one is chosen
 
 
+PRICE = "price"
+
+
 @dataclass
 class Memo:
     """What has been computed of one bound case.
@@ -192,8 +195,20 @@ class BoundCase(DropsCaches):
 
     @cached_property
     def box(self) -> dict[str, tuple[Fraction, Fraction]]:
-        """The ends of the inputs that are ranges."""
-        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, ValueRange)}
+        """The ends of the inputs that are ranges; list prices are at their median here, see :attr:`list_prices`."""
+        return {name: (g.setting.low, g.setting.high) for name, g in self.given.items() if isinstance(g.setting, ValueRange) and not g.listed}
+
+    @cached_property
+    def list_prices(self) -> tuple[Fraction, ...]:
+        """The lowest and the highest list price of the device where the case is at their median; empty where there is one price, or one is given."""
+        price = self.given.get(PRICE)
+        listed = price.setting if price is not None and price.listed else None
+        at_median = isinstance(listed, ValueRange) and self.case.has_value(PRICE) and self.case.value(PRICE) == listed.middle
+        return (listed.low, listed.high) if isinstance(listed, ValueRange) and at_median else ()
+
+    def priced(self, name: str) -> bool:
+        """Whether the list prices move a quantity."""
+        return bool(self.list_prices) and PRICE in self.case.dependencies(name)
 
     @property
     def measured_box(self) -> dict[str, tuple[Fraction, Fraction]]:
@@ -375,7 +390,7 @@ class BoundCase(DropsCaches):
     def _unflagged(self, name: str) -> Result:
         symbol = self.case.theory.symbol(name)
         value = self.case.value(name)
-        if not self.box:
+        if not self.box and not self.priced(name):
             return Result(symbol, value)
         try:
             return self._over_ranges(name, symbol, value)
@@ -398,20 +413,37 @@ class BoundCase(DropsCaches):
             return Result(symbol, value, possible=truths if len(truths) > 1 else ())
         if isinstance(formula, ArgMax):
             return Result(symbol, value, possible=self.ranges.labels(name))
+        return self._over_prices(name, Result(symbol, value))
+
+    def over_list_prices(self, name: str) -> tuple[Fraction, Fraction]:
+        """A number at the lowest and the highest list price, everything else as expected.
+
+        Raises:
+            NoValue: it has none.
+        """
+        values = [Fraction(self.case.changed({PRICE: price}).value(name)) for price in self.list_prices] or [Fraction(self.case.value(name))]
+        return min(values), max(values)
+
+    def _over_prices(self, name: str, result: Result) -> Result:
+        """A number with its extremes over the ranges and the list prices. What the extremes are in the ranges does not depend on the price, since a cost is in
+        proportion to it."""
         found = self.ranges.bounds(name)
-        return Result(symbol, value, found.low, found.high, found=found.found)
+        if not self.priced(name):
+            return replace(result, low=found.low, high=found.high, found=found.found)
+        ends = [Fraction(self.ranges.at(at).changed({PRICE: price}).value(name)) for at in (found.lowest, found.highest) for price in self.list_prices]
+        return replace(result, low=min(*ends, found.low), high=max(*ends, found.high), found=found.found, at_median=(found.low, found.high))
 
     def formula(self, tree: Expr, symbol: Symbol, timed: bool) -> Result:
         """The value of a formula that has no name, with range and flags."""
         value = self.case.evaluate(tree)
         flags = (DOES_NOT_FIT,) if timed and self.does_not_fit else ()
-        if not self.box:
+        name = named(tree)
+        if not self.box and not self.priced(name):
             return Result(symbol, value, flags=flags)
         try:
-            found = self.ranges.bounds(named(tree))
+            return self._over_prices(name, Result(symbol, value, flags=flags))
         except NoValue as error:
             return Result(symbol, value, flags=(*flags, _without_range(error)))
-        return Result(symbol, value, found.low, found.high, flags=flags, found=found.found)
 
     @property
     def theory_only(self) -> bool:
@@ -480,7 +512,8 @@ class BoundCase(DropsCaches):
             return Input(Result(symbol, default.value), "default", True)
         value, box = self.number(name), self.box
         moving = box and name not in box and not isinstance(setting.setting, Num)  # a formula of what is ranged
-        result = self.result(name) if moving else Result(symbol, value, *(box.get(name) or (None, None)))
+        ends = self.list_prices if name == PRICE and self.list_prices else box.get(name, (None, None))
+        result = self.result(name) if moving else Result(symbol, value, *ends)
         return Input(result, setting.source, setting.defaulted)
 
 

@@ -1,17 +1,17 @@
-"""What a serving engine decides where nobody says otherwise: one profile for every command that names it."""
+"""What a serving engine decides where nobody says otherwise: one profile for every command."""
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.spec_values import SourcedValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Num
-from symroof.specs.engine_profile import IDEAL, EngineProfile, engine_profile
+from symroof.formula.tree import Expr, Num, names
+from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.precision import BITS, peak_precision
 from symroof.theory.switches import Assumptions, assume
+from symroof.theory.symbols import INPUTS
 
 if TYPE_CHECKING:
     from symroof.cases.request import Request
@@ -30,7 +30,7 @@ def profile_of(request: Request, described: bool, preset: bool) -> EngineProfile
     """
     if not described:
         return None
-    return engine_profile(request.engine or IDEAL)
+    return engine_profile(request.engine or (IDEAL if preset else DEFAULT))
 
 
 def assumed(request: Request, profile: EngineProfile | None) -> Assumptions:
@@ -47,18 +47,23 @@ def native_format(profile: EngineProfile | None, stored: str, available: list[st
 
 
 def add_engine_defaults(
-    profile: EngineProfile, device: HardwareSpec | None, assumptions: Assumptions, compute: str | None, given: dict[str, SourcedValue]
+    profile: EngineProfile, device: HardwareSpec | None, assumptions: Assumptions, compute: str | None, given: dict[str, SourcedValue], with_model: bool
 ) -> Assumptions:
     """Complete the inputs of a case by what its engine decides, and give back the counting choices, attention's arithmetic among them."""
     memory = given["mem_capacity"].setting if "mem_capacity" in given else None
-    for name, entry in profile.inputs.items():
+    for name, entry in sorted(profile.inputs.items(), key=lambda item: item[1].formula is not None):  # a formula may be over the other values
         tree = profile.tree(name, memory.value if isinstance(memory, Num) else None, device.name if device else "")
-        if tree is not None and name not in given:
+        if tree is not None and name not in given and _has_a_value(tree, given, with_model):
             given[name] = SourcedValue(tree, f"{profile.said}: {profile.source(entry.source)}", defaulted=True)
     if "token_budget" in given and "output" in given and assumptions["scheduling"] == "chunked":
         source = given["token_budget"].source
         given.setdefault("chunk", SourcedValue(BUDGET_LEFT, f"what the batch leaves of token_budget ({source})", defaulted=True))
     return _with_wide_attention(profile, device, assumptions, compute, given)
+
+
+def _has_a_value(tree: Expr, given: dict[str, SourcedValue], with_model: bool) -> bool:
+    """Whether a case without a model or a device has what a formula needs."""
+    return all(name in given or (INPUTS[name].default is not None if name in INPUTS else with_model) for name in names(tree))
 
 
 def _with_wide_attention(
@@ -73,14 +78,3 @@ def _with_wide_attention(
     source = f"{device.name}, {wide} dense: {device.source_of(peak)}; attention in 16 bits ({profile.said})"
     given.setdefault("attention_peak_flops", SourcedValue(Num(peak.dense.value, given["peak_flops"].setting.dimension), source, peak.dense.text))  # type: ignore[union-attr]
     return Assumptions(assumptions.replaced(attention_arithmetic="wide").values, assumptions.chosen)
-
-
-DECIDING_SHARE = SourcedValue(Num(Fraction(92, 100)), "default of decisions: what vLLM takes of a device's memory (gpu-memory-utilization)", defaulted=True)
-DECIDING_CHUNK = SourcedValue(parse("2048 token"), "default of decisions: vLLM's token budget of a step beside the batch", defaulted=True)
-
-
-def add_decision_defaults(assumptions: Assumptions, given: dict[str, SourcedValue]) -> None:
-    """Complete the inputs of a case that something is decided by, where no engine is named; what is given stays."""
-    given.setdefault("memory_share", DECIDING_SHARE)
-    if "output" in given and assumptions["scheduling"] == "chunked":
-        given.setdefault("chunk", DECIDING_CHUNK)

@@ -53,6 +53,7 @@ class Result:
             ``no_value_in_part_of_the_range`` where there are none: a queue only grows in part of it.
         found: where low and high were found: at ``corners`` of the ranges, which the value moves between one way with each input, or on a ``grid``
             inside them; empty where there are none.
+        at_median: the extremes over the other ranges at the median of the list prices, where those are ranged; the price is judged there.
     """
 
     symbol: Symbol
@@ -62,6 +63,7 @@ class Result:
     possible: tuple[Value, ...] = ()
     flags: tuple[str, ...] = ()
     found: str = ""
+    at_median: tuple[Fraction, Fraction] | None = None
 
     @property
     def name(self) -> str:
@@ -72,6 +74,11 @@ class Result:
     def ranged(self) -> bool:
         """Whether the value differs over the ranges of the inputs."""
         return self.low is not None and self.low != self.high
+
+    @property
+    def ranged_at_median(self) -> bool:
+        """Whether it differs over the ranges of the inputs, at the median of the list prices."""
+        return self.at_median[0] != self.at_median[1] if self.at_median else self.ranged
 
     @property
     def without_range(self) -> str:
@@ -107,6 +114,7 @@ class Result:
         return self.symbol.negligible is not None and abs(value) < parse_quantity(self.symbol.negligible).value
 
     def _format(self, value: Fraction, digits: int) -> str:
+        digits = min(digits, self.symbol.digits or digits)
         if self._negligible(value):
             value = Fraction(0)
         if self.symbol.written_in:

@@ -98,6 +98,8 @@ def _of_device(path: str, entry: str, rest: str) -> tuple[Fraction, str]:
         return peak.value, "FLOP/s"
     if isinstance(numbers.get(rest), Peak):
         raise InputError(Problem("catalogue", f"{path} is a peak of several kinds", hint=f"write {path}.dense or {path}.sparse"))
+    if rest == "price" and spec.price:
+        return spec.price.middle, "USD/s"
     if rest not in numbers:
         raise InputError(
             Problem("catalogue", f"{path}: no such figure", hint=nearest(rest, [*numbers, *(f"{name}.dense" for name in numbers if name.startswith("peaks."))]))

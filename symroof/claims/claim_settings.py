@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from symroof.analysis.study import Study
+from symroof.cases.request import Request
 from symroof.errors import InputError, Problem
 from symroof.formula.text import number_text
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
+from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.model import ModelSpec
 from symroof.specs.study_files import declared_in
@@ -102,7 +104,10 @@ def _built(settings: Settings) -> Study:
     own = {name: value for name, value in settings.items() if name not in (*SPECS, *NESTED)}
     specs = {name: settings[name] for name in SPECS if name in settings}
     assume = {str(name): _switch_value(value) for name, value in settings.get("assume", {}).items()}
-    return Study(**specs, assume=assume, targets=dict(settings.get("targets", {})), **own)
+    study = Study(**specs, assume=assume, targets=dict(settings.get("targets", {})), **own)
+    if not study.request.engine:  # hand calculations mean physics
+        study.select(Request(engine=IDEAL))
+    return study
 
 
 def _with_model(settings: Settings) -> Settings:

@@ -19,6 +19,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import Num
 from symroof.specs.catalogue import is_path, resolve_path
 from symroof.specs.claims import ClaimSpec
+from symroof.specs.engine_profile import engine_word
 from symroof.specs.fields import ValueRange
 from symroof.specs.input_values import Setting, symbol_of
 from symroof.specs.model import ModelSpec
@@ -87,7 +88,11 @@ def settings_of(chosen: Request) -> Settings:
     settings: dict[str, Any] = {key: _named(names[0], chosen) for key, names in words.items() if names and names[0]}
     settings |= {
         key: word
-        for key, word in (("efficiency", chosen.efficiency), ("engine", chosen.engine or chosen.engine_class), ("assume_family", chosen.assume_family))
+        for key, word in (
+            ("efficiency", chosen.efficiency),
+            ("engine", engine_word(chosen.engine, chosen.engine_class)),
+            ("assume_family", chosen.assume_family),
+        )
         if word
     }
     settings |= {"assume": dict(chosen.assume)} if chosen.assume else {}

@@ -37,6 +37,7 @@ def case_json(answers: BoundCase) -> dict[str, Any]:
     return {
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
+        "engine": answers.engine.label if answers.engine else None,
         **answers.ledger(),
         "quantities": {name: answers.as_json(name) for name in answers.quantities()},
         "unknown": answers.unknown(),
@@ -101,7 +102,20 @@ def _summary(answers: BoundCase) -> list[str]:
     if answers.compute:
         stored = ", ".join(f"{role} {name}" for role, name in answers.precisions.items())
         lines.append(f"precision: {stored}; compute {answers.compute}")
-    return lines
+    return lines + _engine(answers)
+
+
+def _engine(answers: BoundCase) -> list[str]:
+    """What the serving engine takes of the memory and puts into a step; nothing for physics alone."""
+    from symroof.specs.engine_profile import IDEAL
+
+    engine = answers.engine
+    if engine is None or engine.label == IDEAL:
+        return []
+    which = engine.said + ("" if answers.request.engine else " (default; --engine sets it)")
+    share, budget = (answers.get(name) for name in ("memory_share", "token_budget"))
+    parts = [f"{share.plain()} of memory" if share else "", f"{budget.plain()} a step" if budget else ""]
+    return [": ".join(filter(None, (f"engine {which}", ", ".join(filter(None, parts)))))]
 
 
 def _switches(answers: BoundCase) -> str:

@@ -1,16 +1,17 @@
 """``symroof select``: hardware and configuration against targets.
 
 ``--json`` gives ``{"schema": "symroof/select/1", "targets": {name: {"value", "unit", "metric"}}, "sorted_by", "basis": [what latencies rest on],
-"passing": count, "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
-"fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is a
-index of the list, which has the order of the table. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
+"passing": count, "overlap": [indices], "configurations": [...], "best": {what: {"configuration", "batch", "values"} or null}, "fronts": [{"over": "passing" or
+"fitting", "respects": [{"quantity", "better"}], "runs": [{"configuration", "batch", "values"}]}]}``. ``configuration`` is an
+index of the list, which has the order of the table; ``overlap`` has those between whose devices the list prices do not decide, the first among them. The first ``--show`` configurations are evaluated in detail (``worked_out``), and ``--lacks`` of the nearest
 misses; the others have their identity, verdict, ``batches`` and what they are compared by. Each detailed one has
 
 - ``label``, ``model``, ``hardware``, ``precisions``, ``varied``: its identity;
 - ``batch``, ``batch_chosen``: where it is judged: at its own batch, or without one at the largest that passes;
 - ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
 - ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
-  unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges;
+  unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges; of a cost it is at the median of
+  the list prices, and ``straddles`` says whether others would change it;
 - ``quantities``: each with value, unit, range, flags, and ``bound``, the same at 100 % of peak; ``at_largest_batch``: the same there;
 - ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
 - ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "unsolved", "breaks"}``: the
@@ -47,7 +48,7 @@ FORMATS = ("text", "md")
 @click.option(
     "--by",
     metavar="WHAT",
-    help="Sort key: cost, throughput, rate (throughput per device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive, else rate]",
+    help="Sort key: cost, throughput, rate (throughput per device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive; rate where no price is known]",
 )
 @click.option(
     "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Maximum table rows; --json lists all and gives details of this many."

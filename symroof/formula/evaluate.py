@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from symroof.formula import sympy_functions
 from symroof.formula.codegen import GeneratedCode, python
-from symroof.formula.dual import Dual
+from symroof.formula.dual import Dual, Gradient
 from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.tree import Expr
 
@@ -280,7 +280,7 @@ RELATIONS: dict[str, Any] = {"<=": operator.le, ">=": operator.ge, "<": operator
 
 def _geometric(first: Any, last: Any, ratio: Any) -> Any:
     """A sum of powers of one ratio; its closed form also holds between whole numbers, where a solver may evaluate it."""
-    _check_ends(first, last)
+    first, last = _end(first), _end(last)
     if last < first:
         return Fraction(0)
     if ratio == 1:
@@ -288,11 +288,15 @@ def _geometric(first: Any, last: Any, ratio: Any) -> Any:
     return divide(power(ratio, first) - power(ratio, last + 1), 1 - ratio)
 
 
-def _check_ends(first: Any, last: Any) -> None:
-    if isinstance(last, Dual) or isinstance(first, Dual):
-        raise NoValue("the slope of a sum in the number of its terms")
-    if isinstance(last, PiecewisePolynomial) or isinstance(first, PiecewisePolynomial):
+def _end(index: Any) -> Any:
+    """An end of a sum. A whole number of steps does not move with what it is rounded from, so its slope is none."""
+    if isinstance(index, Dual):
+        if any(index.slope.values()) if isinstance(index.slope, Gradient) else index.slope:
+            raise NoValue("the slope of a sum in the number of its terms")
+        return index.value
+    if isinstance(index, PiecewisePolynomial):
         raise NotPolynomial("a sum that moves with the index of another")
+    return index
 
 
 _indices = itertools.count(1)
@@ -302,7 +306,7 @@ _terms: ContextVar[int] = ContextVar("terms", default=1)
 
 def _total(body: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """The sum of a body over every whole index from first to last: piece by piece in closed form, or term by term."""
-    _check_ends(first, last)
+    first, last = _end(first), _end(last)
     if last < first:
         return Fraction(0)
     if first != int(first) or last != int(last):

@@ -150,10 +150,17 @@ def hardware_entry(spec: HardwareSpec) -> CatalogueEntry:
         [p, v.dense.text, v.sparse.text if v.sparse else "", v.fp16_accumulate.text if v.fp16_accumulate else "", str(spec.source_of(v)), v.note or ""]
         for p, v in spec.peaks.items()
     ]
-    rest = [[where, v.value.text, str(spec.source_of(v)), v.note or ""] for where, v in spec.numbers() if not where.startswith("peaks.")]
+    rest = [[where, v.value.text, str(spec.source_of(v)), v.note or ""] for where, v in spec.numbers() if not where.startswith(("peaks.", "prices."))]
+    asked = [[p.provider, p.kind.replace("_", " "), p.price.text, str(spec.source_of(p)), p.note or ""] for p in spec.prices]
+    if spec.price:
+        price = Result(INPUTS["price"], spec.price.middle, spec.price.low, spec.price.high).plain()
+        facts.append(["price", f"{price}: the median of the list prices on demand, lowest to highest"])
+    else:
+        facts.append(["price", "no list price on demand was found"])
     tables: list[EntryTable] = [
         ("peaks, dense and with 2:4 sparsity", ["precision", "dense", "sparse", "with fp16 accumulation", "source", "note"], peaks),
-        ("memory, links, power, price", ["number", "value", "source", "note"], rest),
+        ("memory, links, power", ["number", "value", "source", "note"], rest),
+        *([("list prices of one device", ["provider", "kind", "price", "source", "note"], asked)] if asked else []),
     ]
     return CatalogueEntry("hardware", spec.title, facts, tables, list(spec.notes))
 
@@ -245,7 +252,12 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         ]
     if spec.filled:
         tables.append(("missing in the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
-    notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
+    notes = [
+        *spec.caveats,
+        *(spec.quantization.unread if spec.quantization else ()),
+        *spec.notes,
+        "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions.",
+    ]
     notes += spec.quantization.notes if spec.quantization else ()
     return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
@@ -307,7 +319,7 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
     case = bound_case.case
     parts: dict[tuple[str, str], list[Any]] = {}
     for cell in placed_rows(bound_case.architecture, bound_case.assumptions):
-        if cell.stream == "params":
+        if cell.stream == "params" and cell.end != "tied":  # a tied head is the embedding's table, which is stored once
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
     for (part, width), group in parts.items():

@@ -143,6 +143,12 @@ INSIDE: dict[str, dict[str, Field]] = {
         "rate": (TEXT, "output tokens a second of that batch"),
         "all_usable": (TRUTH, "whether nothing of the memory is set aside"),
         "others": ("object", "labels of the other cases by what they amount to: does_not_fit, missed, not_known, met"),
+        "recommended": (
+            "object",
+            "of a case that fails the cheapest configuration that passes: found (label, batch, replicas, devices, price, cost, targets; null where none does), and "
+            "what was tried: devices, weights, replicas (a truth), nearest (the label of the nearest miss)",
+        ),
+        "beyond": (ROWS, "latency targets that the device misses at its peak, so that no tuning meets them: target, bound, limit"),
     },
     "decision": {
         "under_load": (TRUTH, "whether latencies are those of a server under load"),
@@ -154,7 +160,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
         "passing": (
             "object",
-            "other cases that meet every target, the cheapest first: labels, how many more, and whether throughout their ranges (everywhere)",
+            "other cases that meet every target, the cheapest first: labels, how many more, whether throughout their ranges (everywhere), and whether other list prices would change it (at_median)",
         ),
         "cases": (COUNT, "cases of the study"),
         "standing": (TEXT, "where ranges are evaluated, in words; empty if no case has any"),

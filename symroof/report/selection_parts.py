@@ -9,11 +9,13 @@ from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, case_warnings
 from symroof.cases.quantity_result import Input
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.select.configuration import Configuration, Run
+from symroof.select.screening import PRICE, prices_move
 from symroof.select.selection import Selection
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.units import significant
 
+NO_PRICE = "no price found"
 MISSES = {MEMORY: "does not fit", LOAD: "does not keep up"}
 
 
@@ -46,14 +48,19 @@ def slack(check: TargetCheck) -> str:
     >>> slack(target_checks(study.first)[0])
     '+38 %'
     """
-    where = ", met in part" if check.met is None else ""
+    where = ", met in part" if check.met is None else ", at the median price" if check.straddles else ""
     return f"{'-' if check.slack < 0 else '+'}{significant(100 * abs(check.slack) / check.limit, 2)} %{where}"
 
 
 def shown(run: Run, name: str) -> str:
     """A quantity of a run with its flags."""
     result = run.result(name)
-    return result.text() if result else UNKNOWN
+    return result.text() if result else no_value(run, name)
+
+
+def no_value(run: Run, name: str) -> str:
+    """What stands for a quantity without a value."""
+    return NO_PRICE if not run.own.case.has(PRICE) and prices_move(name) else UNKNOWN
 
 
 TABLE_QUANTITIES = (

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from symroof.analysis.sensitivity import NOTICEABLE, elasticities_over_ranges, span_text
-from symroof.analysis.verdict import MEMORY, TARGET_METRICS, metrics_of, under_load
+from symroof.analysis.verdict import MEMORY, TARGET_METRICS, limit_of, metrics_of, under_load
 from symroof.cases.quantity_result import Result
-from symroof.drawing.table_formats import UNKNOWN
-from symroof.report.selection_parts import MISSES, SelectionTable, shown, slack, verdict
+from symroof.report.selection_parts import MISSES, SelectionTable, no_value, shown, slack, verdict
 from symroof.report.selection_purchase import purchase_table
 from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import Configuration, Run
@@ -70,7 +69,7 @@ def headline(choice: Selection) -> str:
 def _limits(choice: Selection) -> dict[str, str]:
     """The targets as text."""
     case = choice.configurations[0].run.own.case
-    return {name: Result(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
+    return {name: limit_of(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
 
 
 # ------------------------------------------------------------------------------------------------------------ verdicts
@@ -93,7 +92,7 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
 
 def _verdict(c: Configuration, names: Sequence[str], extra: Sequence[str]) -> tuple[str, ...]:
     checks = {check.name: check for check in c.run.checks}
-    cells = [cell for name in names for cell in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (UNKNOWN, ""))]
+    cells = [cell for name in names for cell in ((checks[name].metric.text(), slack(checks[name])) if name in checks else (no_value(c.run, name), ""))]
     return (c.label, f"{c.run.batch:,}", verdict(c), *cells, *(shown(c.run, name) for name in extra))
 
 

@@ -103,7 +103,7 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {"name": check.name, "limit": check.bound.plain(), "value": check.metric.plain(3), "state": MET[check.met], "slack": check.gap.plain()}
+    return {"name": check.name, "limit": check.against, "value": check.metric.plain(3), "state": MET[check.met], "slack": check.gap.plain()}
 
 
 REPORTED = (

@@ -7,11 +7,21 @@ from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import flips
-from symroof.analysis.verdict import LOAD, TARGET_METRICS, TargetCheck, efficiency_basis, metric_of, overloaded, target_checks, under_load
+from symroof.analysis.verdict import (
+    LOAD,
+    TARGET_METRICS,
+    TargetCheck,
+    efficiency_basis,
+    limit_of,
+    metric_of,
+    overloaded,
+    target_checks,
+    under_load,
+)
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import input_name, quantity_name
+from symroof.report.recommendation import cost
 from symroof.report.view_case import cell, decision_metrics, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
@@ -21,6 +31,7 @@ REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrenc
 """Key metrics of a server under load, and of one request alone; page one shows one of the two."""
 EFFICIENCIES = ("mfu", "mbu")
 IN_PART = ", met in part of the ranges"
+AT_MEDIAN = ", at the median price"
 DIGITS = 3
 """Significant digits in prose; tables have one more."""
 
@@ -48,16 +59,14 @@ def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """
     if not subject.targets:
         return None
-    states = [(case, passes(case)) for case in sorted(study.cases, key=_cost) if case is not subject]
+    states = [(case, passes(case)) for case in sorted(study.cases, key=cost) if case is not subject]
     everywhere = [case_label(case) for case, state in states if state]
+    at_median = any(check.straddles for case, state in states if state for check in target_checks(case))
     partly = [] if everywhere or passes(subject) is None else [case_label(case) for case, state in states if state is None]
     named = everywhere or partly
-    return {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere)} if named else None
-
-
-def _cost(case: BoundCase) -> tuple[bool, Fraction]:
-    cost = case.get("cost_per_mtok")
-    return cost is None, Fraction(cost.value) if cost else Fraction(0)
+    return (
+        {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere), "at_median": at_median} if named else None
+    )
 
 
 def key_numbers(subject: BoundCase) -> list[list[str]]:
@@ -109,12 +118,12 @@ def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[st
 def _target(name: str, subject: BoundCase) -> str:
     """The target of a metric without a value, such as an unbounded wait."""
     limit = next((limit for target, limit in subject.targets.items() if TARGET_METRICS.get(target) == name), None)
-    return "" if limit is None else Result(subject.case.theory.symbol(name), limit).plain()
+    return "" if limit is None else limit_of(subject.case.theory.symbol(name), limit).plain()
 
 
 def _slack(check: TargetCheck) -> str:
     sign = "-" if check.slack < 0 else ""
-    return f"{sign}{check.gap.plain()}{IN_PART if check.met is None else ''}"
+    return f"{sign}{check.gap.plain()}{IN_PART if check.met is None else AT_MEDIAN if check.straddles else ''}"
 
 
 def decisive_inputs(subject: BoundCase) -> list[list[str]]:

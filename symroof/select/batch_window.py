@@ -42,7 +42,7 @@ def window(bound_case: BoundCase) -> Window | None:
     >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096, output=512, targets={"itl": 0.02})
     >>> batches = window(study.first)
     >>> batches.most, batches.stopped_by
-    (83, ('itl',))
+    (58, ('itl',))
     """
     screenings = _screened(bound_case)
     if screenings:

@@ -51,6 +51,16 @@ PRICE = "price"
 PRICED = frozenset({"cost", "price", "fleet_price"})
 """Targets that cannot be judged without a price: the batch and the copies are those that all others allow."""
 
+
+def prices_move(name: str) -> bool:
+    """Whether a metric is one of money.
+
+    >>> prices_move("cost_per_mtok"), prices_move("fleet_price"), prices_move("loaded_ttft")
+    (True, True, False)
+    """
+    return "cost" in name or "price" in name
+
+
 COMPUTE = "mfu"
 """The efficiency of compute, whose measured range is apart from that of all others."""
 LARGEST = 1 << 30
@@ -121,7 +131,7 @@ class ConfigurationGroup:
         self.usable, self.capacity = self._called(self.compiled.only(ROOM), ROOM, ones, ones, self.expected).values()
 
     def _has(self, name: str) -> bool:
-        return self.cases[0].case.has(PRICE) or ("cost" not in name and "price" not in name)
+        return self.cases[0].case.has(PRICE) or not prices_move(name)
 
     def _differs(self, name: str) -> bool:
         """Whether configurations have different numbers of an input, or one has a range of it."""

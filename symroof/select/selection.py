@@ -67,6 +67,9 @@ ORDERS = {
 }
 """What the configurations can be sorted by, by the word for it."""
 
+MONEY = ("cost", "price", "fleet")
+"""Orders that list prices decide."""
+
 WHOLE_DEVICES = ("price", "fleet")
 """Orders in which many are equally good, as a price is that of so many devices."""
 
@@ -170,17 +173,50 @@ class Selection:
     def hints(self) -> tuple[str, ...]:
         """How to get more from the selection: set targets where there are none, list candidates where there is one."""
         aim = () if self.targets else ("no target is set, so only memory decides: --target ttft='200 ms' --target itl='50 ms'",)
-        return (*aim, *((widen_hint(self.study),) if len(self.configurations) == 1 else ()), *self._one_layout, *self._without_price, *self._full_steps)
+        return (
+            *aim,
+            *((widen_hint(self.study),) if len(self.configurations) == 1 else ()),
+            *self._one_layout,
+            *self._overlapping,
+            *self._without_price,
+            *self._full_steps,
+        )
+
+    @property
+    def overlap(self) -> tuple[Configuration, ...]:
+        """The first in an order by money, and the best on each other device whose price may be so low, and the first's so high, that it is the cheaper one."""
+        if self.order not in MONEY:
+            return ()
+        best: dict[str | None, tuple[Configuration, tuple[Fraction, Fraction]]] = {}
+        for c in self.passing:
+            case = c.run.own
+            device = case.hardware.name if case.hardware else None
+            if device not in best and case.case.has("price"):
+                best[device] = c, c.run.bound_case.over_list_prices(c.run.tested(ORDERS[self.order][0]))
+        highest = next((high for _, (_, high) in best.values()), Fraction(0))
+        near = tuple(c for c, (low, _) in best.values() if low <= highest)
+        return near if len(near) > 1 else ()
+
+    @property
+    def _overlapping(self) -> tuple[str, ...]:
+        """That the prices found do not decide who is first."""
+        first, *others = [c.label for c in self.overlap] or [""]
+        shown = [first, *others[:MOST_NAMED], *([f"{len(others) - MOST_NAMED:,} more"] if len(others) > MOST_NAMED else [])]
+        return (f"{', '.join(shown[:-1])} and {shown[-1]} overlap: the prices found do not decide",) if others else ()
 
     @property
     def _without_price(self) -> tuple[str, ...]:
-        """The devices whose price is not known, where a price decides."""
-        if not PRICED & self.targets.keys() and self.order not in ("cost", "price", "fleet"):
+        """The devices of which no price was found, where a price decides."""
+        if not PRICED & self.targets.keys() and self.order not in MONEY:
             return ()
         unpriced = [c.run.own for c in self.configurations if not c.run.own.case.has("price")]
         names = list(dict.fromkeys(case.hardware.name for case in unpriced if case.hardware))
         shown = ", ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else "")
-        return (f"no price of {shown} is known, so what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",) if names else ()
+        return (
+            (f"no price of {shown} was found: ranked last, and what they cost is not judged: --set {names[0]}.price='3 USD/hour' sets that of one device",)
+            if names
+            else ()
+        )
 
     @property
     def _one_layout(self) -> tuple[str, ...]:
@@ -219,7 +255,7 @@ def select(study: str | os.PathLike[str] | Study | None = None, *, among: Mappin
             ``{"devices": [4, 8]}`` lays so many devices out in every way, ``{"instance_devices": [4, 8]}`` instances of so many, of which
             there are as many copies as the arrival rate asks for.
         by: the order of those that pass: cost, throughput, rate (a device's), ttft, itl, price (of an instance) or fleet; by default
-            with an arrival rate fleet where any price is known, without one cost where every price is, else rate.
+            where any price is known fleet with an arrival rate and cost without one, else rate.
         case: keywords of :class:`~symroof.analysis.study.Study`; over a study file they override it.
 
     Where batches are not listed, the largest one that passes is solved for each configuration.
@@ -254,12 +290,10 @@ def select_from(study: Study, by: str | None = None, track: Track = untracked, c
 
 
 def _order(study: Study, configurations: Sequence[Configuration]) -> str:
-    """Cheapest first: the fleet that sustains an arrival rate, those without a price last; else a million tokens where every price is known; else by what
-    a device gives."""
-    buys = "arrival_rate" in study.first.given
-    word, enough = ("fleet", any) if buys else ("cost", all)
+    """Cheapest first, those without a price last: the fleet that sustains an arrival rate, else a million tokens; where no price is known by what a device gives."""
+    word = "fleet" if "arrival_rate" in study.first.given else "cost"
     priced = [c.run.rank(ORDERS[word][0]) is not None for c in configurations if c.state == "passes"]
-    return word if not priced or enough(priced) else "rate"
+    return word if not priced or any(priced) else "rate"
 
 
 def _check_complete(study: Study) -> None:

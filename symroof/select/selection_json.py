@@ -42,6 +42,7 @@ def selection_json(choice: Selection, track: Track = untracked, most: int = COMP
         "sorted_by": choice.order,
         "basis": list(choice.basis),
         "passing": len(choice.passing),
+        "overlap": [places[id(c)] for c in choice.overlap],
         "configurations": [configuration_json(c, id(c) in worked_out, id(c) in short) for c in track(choice.configurations, "solving for configurations")],
         "best": {what: _place(best, owner, [BESTS[what][0]]) if (best := choice.best(what)) else None for what in BESTS},
         "fronts": [*_fronts(choice.fronts, "passing", owner), *_fronts(choice.fitting_fronts, "fitting", owner)],
@@ -102,10 +103,11 @@ def _solved(c: Configuration, short: bool) -> dict[str, Any]:
 
 
 def check_json(check: TargetCheck) -> dict[str, Any]:
-    """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit."""
+    """One condition: metric, limit, whether it is met (null: in a part of the ranges), the slack, also as a share of the limit; ``straddles``: whether
+    other list prices than the median, which ``met`` is at, would change that."""
     share = check.slack / check.limit if check.limit else None
     own = {"metric": check.metric.name, "limit": plain_value(check.limit), "met": check.met, "slack": plain_value(check.slack), "share": plain_value(share)}
-    return {**check.metric.as_json(), **own}
+    return {**check.metric.as_json(), **own, **({"straddles": check.straddles} if check.metric.at_median else {})}
 
 
 def _known(run: Run) -> tuple[str, ...]:

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "response_time": "end to end", "queue_wait": "wait before the prefill"}
 """Times of which there are a mean and percentiles, and what people read."""
 STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p99": 0.99}
-STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086)
-"""Student's t at 97.5 %, from one degree of freedom on (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2)."""
 FIELDS = [("arrival", float), ("start", float), ("first_token", float), ("end", float), ("prompt", np.int64), ("output", np.int64), ("cached", np.int64),
           ("priority", np.int64), ("refused", bool), ("counted", bool)]  # fmt: skip
 
@@ -129,8 +127,10 @@ class Figure:
         mean = sum(values) / count
         if count < 2:
             return cls(mean)
+        from symroof.solver.students_t import t_quantile
+
         deviation = math.sqrt(sum((x - mean) ** 2 for x in values) / (count - 1) / count)
-        return cls(mean, deviation * (STUDENT[count - 2] if count - 2 < len(STUDENT) else 1.960 + 2.4 / (count - 1)))
+        return cls(mean, deviation * t_quantile(0.95, count - 1))
 
     def as_json(self, unit: str) -> dict[str, Any]:
         """Value and unit, with the ends of its interval where there is one; null is a value that there is not."""

@@ -27,12 +27,14 @@ class BuiltInInput(InputSpec):
 class BuiltInFormula(FormulaSpec):
     """A quantity; without a formula the operator table supplies it, as it does for a choice without one.
 
-    ``of_mix`` names the quantity that this one replaces where the server serves a mix, ``negligible`` what texts write as 0.
+    ``of_mix`` names the quantity that this one replaces where the server serves a mix, ``negligible`` what texts write as 0,
+    ``digits`` the most significant digits that they write.
     """
 
     choose: dict[str, dict[str, Formula | None]] = Field(default={}, max_length=1)
     aliases: tuple[str, ...] = ()
     negligible: str | None = None
+    digits: int | None = None
     of_mix: str | None = None
 
     @model_validator(mode="after")

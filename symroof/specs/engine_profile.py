@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -26,6 +26,9 @@ DEFAULT = "vllm"
 """The engine of every command where none is named."""
 IDEAL = "ideal"
 """The engine of hand calculations: the whole memory, the peak, no overheads, nothing reserved."""
+
+OF_CLASS: dict[str, str] = {"compiled": DEFAULT, "earlier": DEFAULT, "ggml": "llama.cpp"}
+"""The profile that stands for a class of engines where the class alone is named."""
 
 Number = Annotated[Any, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
 Version = Annotated[str, BeforeValidator(str), Field(pattern=r"^\d{1,4}(\.\d{1,4}){0,3}$")]
@@ -217,14 +220,23 @@ def chosen_engine(name: str) -> tuple[str, str]:
     Raises:
         ValueError: no such engine, with the nearest.
 
-    >>> chosen_engine("vLLM 0.11"), chosen_engine("eager"), chosen_engine("transformers")
-    (('vllm@0.11', ''), ('', 'eager'), ('ideal', 'eager'))
+    >>> chosen_engine("vLLM 0.11"), chosen_engine("compiled"), chosen_engine("transformers")
+    (('vllm@0.11', ''), ('vllm', 'compiled'), ('ideal', 'eager'))
     """
     base, _ = named_version(name[:200])
     if catalogue.has_entry("engines", base):
         return engine_profile(name[:200]).label, ""
     kind = engine_class(name)
-    return ("" if base in get_args(EngineClass) else IDEAL), kind
+    return (OF_CLASS.get(kind, IDEAL) if base == kind else IDEAL), kind
+
+
+def engine_word(engine: str, kind: str) -> str:
+    """The one word from which :func:`chosen_engine` reads a profile and a class; the profile where none says both.
+
+    >>> engine_word("ideal", "eager"), engine_word("vllm@0.11", "")
+    ('eager', 'vllm@0.11')
+    """
+    return kind if kind and chosen_engine(kind) == (engine, kind) else engine or kind
 
 
 @lru_cache(maxsize=64)

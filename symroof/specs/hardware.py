@@ -1,14 +1,15 @@
-"""Hardware specs: peaks per precision (dense and sparse apart), memory, links, power, price, each number with its source."""
+"""Hardware specs: peaks per precision (dense and sparse apart), memory, links, power, list prices, each number with its source."""
 
 from __future__ import annotations
 
+import statistics
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 
-from symroof.specs.fields import NAME, Source, Spec, amount
-from symroof.units import Quantity
+from symroof.specs.fields import NAME, Source, Spec, ValueRange, amount
+from symroof.units import Quantity, format_quantity, parse_unit
 
 Precision = Literal["fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp6", "fp4", "int8", "int4"]
 Text = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, (int, Fraction)) and not isinstance(value, bool) else value), WithJsonSchema({"type": ["string", "number"]})]  # fmt: skip
@@ -59,8 +60,20 @@ class Power(Sourced):
     value: Watts
 
 
-class Price(Sourced):
-    value: DollarsPerHour
+class ListPrice(Sourced):
+    """What a provider asks for one device: ``on_demand`` without a commitment, ``reserved`` with one, ``spot`` where it may be taken away.
+
+    Its source has a date. The price is that of one device in a whole server where it depends on how many are rented together.
+    """
+
+    price: DollarsPerHour
+    kind: Literal["on_demand", "reserved", "spot"]
+    provider: str
+
+    @property
+    def value(self) -> Quantity:
+        """The price, under the name that every number has."""
+        return self.price
 
 
 class Count(Sourced):
@@ -132,7 +145,7 @@ class HardwareSpec(Spec):
     host_link: Link | None = None
     network: Link | None = None
     power: Power | None = None
-    price: Price | None = None
+    prices: tuple[ListPrice, ...] = ()
     chip: Chip | None = None
     notes: tuple[str, ...] = ()
 
@@ -143,15 +156,44 @@ class HardwareSpec(Spec):
                 raise ValueError(f"{where}: source {valued.source!r} is not listed under sources")
         return self
 
+    @model_validator(mode="after")
+    def _prices_dated(self) -> HardwareSpec:
+        seen = set()
+        for place, listed in enumerate(self.prices):
+            source = self.source_of(listed)
+            if not (source.date or source.consulted):
+                raise ValueError(f"prices.{place}: the source of a price needs a date")
+            if (listed.provider, listed.kind) in seen:
+                raise ValueError(f"prices.{place}: {listed.provider} already has a price of the kind {listed.kind}")
+            seen.add((listed.provider, listed.kind))
+        return self
+
     def numbers(self) -> list[tuple[str, Any]]:
         """Every number with its path."""
         numbers: list[tuple[str, Any]] = [(f"peaks.{precision}", peak) for precision, peak in self.peaks.items()]
         numbers += [(f"memory.{name}", getattr(self.memory, name)) for name in ("bandwidth", "capacity", "reported") if getattr(self.memory, name)]
         numbers += [("link.devices", self.link.devices)] if self.link and self.link.devices else []
         numbers += [(f"{name}.bandwidth", getattr(self, name).bandwidth) for name in ("link", "host_link", "network") if getattr(self, name)]
-        numbers += [(name, valued) for name, valued in (("power", self.power), ("price", self.price)) if valued]
+        numbers += [("power", self.power)] if self.power else []
         numbers += [(f"chip.{name}", getattr(self.chip, name)) for name in Chip.model_fields if self.chip and getattr(self.chip, name)]
+        numbers += [(f"prices.{place}", listed) for place, listed in enumerate(self.prices)]
         return numbers
+
+    @property
+    def price(self) -> ValueRange | None:
+        """What one device costs: the median of the list prices on demand, between the lowest and the highest; None where there is none.
+
+        >>> from symroof.specs.catalogue import find
+        >>> from symroof.specs.fields import build
+        >>> price = build(find("hardware", "h100-nvl"), HardwareSpec).price
+        >>> price.text, [float(3600 * end) for end in (price.low, price.middle, price.high)]
+        ('2.59..6.98 USD/hour', [2.59, 3.19, 6.98])
+        """
+        asked = [listed.price.value for listed in self.prices if listed.kind == "on_demand"]
+        if not asked:
+            return None
+        low, high = (format_quantity(end / parse_unit("USD/hour").size, "USD/hour", 6) for end in (min(asked), max(asked)))
+        return ValueRange(min(asked), max(asked), f"{low.removesuffix(' USD/hour')}..{high}", Fraction(statistics.median(asked)))
 
     @property
     def family(self) -> str:

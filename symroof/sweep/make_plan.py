@@ -49,7 +49,7 @@ def plan(request: Request, over: Sequence[Axis], quantities: Iterable[str] | Non
     known = available_quantities(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
     computed = known.quantities
     heading = title or f"{', '.join(computed[:4])}{' ...' if len(computed) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
-    return Plan(tuple(axes), computed, cases, known.missing, known.missing_in_part, heading, (*known.notes, *_evaluated_at(cases)))
+    return Plan(tuple(axes), computed, cases, known.missing, known.missing_in_part, heading, (*known.notes, *_evaluated_at(cases, computed)))
 
 
 def within_limits(axes: Sequence[Axis]) -> None:
@@ -112,12 +112,16 @@ def _bound(request: Request) -> BoundCase:
     return bound[0]
 
 
-def _evaluated_at(cases: Sequence[BoundCase]) -> list[str]:
-    """Ranged inputs are at their middle on a grid, or where measurements predict them."""
-    spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if isinstance(given.setting, ValueRange)}
+def _evaluated_at(cases: Sequence[BoundCase], computed: Iterable[str]) -> list[str]:
+    """Ranged inputs are at their middle on a grid, or where measurements predict them, and list prices at their median."""
+    spans = {name: (case, given.setting) for case in cases for name, given in case.given.items() if name in case.box and isinstance(given.setting, ValueRange)}
     shown = {name: Result(case.case.theory.symbol(name), span.middle).text() for name, (case, span) in spans.items()}
     words = {
         name: "is given as {}: evaluated at its middle," if span.expected is None else "is measured as {}: evaluated at the expected"
         for name, (_, span) in spans.items()
     }
-    return [f"{name} {words[name].format(span.text)} {shown[name]}" for name, (_, span) in spans.items()]
+    priced = any(case.priced(name) for case in cases for name in computed)
+    return [
+        *(f"{name} {words[name].format(span.text)} {shown[name]}" for name, (_, span) in spans.items()),
+        *(["list prices of a device are several: evaluated at their median"] if priced else []),
+    ]

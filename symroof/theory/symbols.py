@@ -33,6 +33,7 @@ class Symbol:
         least, most: formulas of its bounds; without them every positive value is valid.
         noun: the word for what it counts, if that is not its unit.
         negligible: a value below which texts write 0, since estimates are meaningless there.
+        digits: the most significant digits that texts write, where a value is known no better.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Symbol:
     most: str | None = None
     noun: str | None = None
     negligible: str | None = None
+    digits: int | None = None
 
     @property
     def display_unit(self) -> str:
@@ -101,6 +103,7 @@ def common_fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         "most": _bound(fields.get("most")),
         "noun": fields.get("noun"),
         "negligible": fields.get("negligible"),
+        "digits": fields.get("digits"),
     }
 
 

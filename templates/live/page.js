@@ -20,7 +20,8 @@ function prefixed(value, unit) {
   return [value / scale, `${prefix}${prefix ? sign : head}${tail ? "/" + tail : ""}`];
 }
 const quantity = (value, unit, digits) => { const [number, text] = prefixed(value, unit); return `${significant(number, digits)} ${text}`.trim(); };
-function shown(name, value, digits) {
+function shown(name, value, digits = 4, limit = false) {
+  if (!limit) digits = Math.min(digits, units.digits[name] ?? digits);
   if (value === null || value === undefined || Number.isNaN(value)) return words.unknown;
   if (typeof value !== "number") return value === true ? "yes" : value === false ? "no" : value;
   const written = units.written[name], unit = units.of[name] ?? "";
@@ -38,8 +39,9 @@ function ranged(name, value, ends, digits) {
 }
 
 function caseOf(key, inputs) {
-  const [group, table, ends] = data.settings[key], links = data.links[inputs.tp] ?? {values: {}, ends: {}};
+  const [group, table, ends, prices] = data.settings[key], links = data.links[inputs.tp] ?? {values: {}, ends: {}};
   const at = new Case(PROGRAMS[group].theory, {...table, ...links.values, ...inputs}), fixed = Object.keys(links.values).filter(name => !(name in links.ends));
+  at.prices = prices;
   return {group, at, corners: cornersOf(at, {...ends, ...links.ends}, {...Object.fromEntries(fixed.map(name => [name, null])), ...inputs})};
 }
 // The case at every corner of the ranges that are not set to a number.
@@ -54,6 +56,13 @@ function spread(name, corners, known = data.ranged) {
   if (!corners.length) return null;
   const values = corners.map(corner => corner.v(name)), low = Math.min(...values), high = max(...values);
   return high - low > EQUAL * Math.abs(high) ? (known.includes(name) ? [low, high] : []) : null;
+}
+// The same over the list prices too, which a cost is in proportion to.
+function reach(name, at, prices = [], corners, known) {
+  const own = spread(name, corners, known), value = at.v(name);
+  if (!prices.length || !data.priced.includes(name) || Number.isNaN(value) || (own && !own.length)) return own;
+  const [low, high] = own ?? [value, value], [least, most] = prices.map(price => price / at.v("price"));
+  return [low * least, high * most];
 }
 function atPeak(at, corners) {
   const slower = Object.entries(data.peak).some(([name, peak]) => name in at.own && at.own[name] !== peak), peak = each => new Case(each.theory, {...each.own, ...data.peak});
@@ -82,7 +91,8 @@ function solved(group, at, i) {
 const targets = (at, corners) => data.targets.map(target => {
   const metric = target.metrics.find(name => !Number.isNaN(at.v(name))), value = metric ? at.v(metric) : NaN, limit = typeof target.limit === "number" ? target.limit : at.v(target.limit);
   const [low = value, high = value] = spread(metric, corners) ?? [], meets = x => target.below ? x < limit : x <= limit;
-  return {...target, metric, value, limit, met: meets(high) ? true : meets(low) ? null : false, slack: limit - value};
+  const met = meets(high) ? true : meets(low) ? null : false, [least = low, most = high] = reach(metric, at, at.prices, corners) ?? [];
+  return {...target, metric, value, limit, met, straddles: met !== null && least <= limit && limit < most, slack: limit - value};
 }).filter(target => target.metric);
 
 function element(tag, text, kind) {
@@ -109,10 +119,10 @@ function labelOf(name, at, corners) {
   return low === high ? low : `${low} to ${high}`;
 }
 function verdict(at, corners, checks) {
-  const read = name => ranged(name, at.v(name), spread(name, corners), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
+  const read = name => ranged(name, at.v(name), reach(name, at, at.prices, corners), 3), count = at.v("instance_devices"), device = data.devices[form.elements.device.value];
   const parts = [`${data.model} on ${count > 1 ? `${count} × ` : ""}${device}`, ...["batch", "prompt", "output"].filter(name => form.elements[name]).map(name => `${name} ${labelOf(name, at, corners)}`)];
   const title = parts.join(", "), fits = possible("fits", at, corners), missed = checks.filter(check => check.met === false), partly = checks.filter(check => check.met === null);
-  const each = (name, check) => say(check.name === "load" ? `${name}_load` : name, {metric: words[`metric-${check.name}`], value: read(check.metric), limit: shown(check.metric, check.limit, 4)});
+  const each = (name, check) => say(check.name === "load" ? `${name}_load` : name, {metric: words[`metric-${check.name}`], value: read(check.metric), limit: shown(check.metric, check.limit, 4, true) + (check.straddles ? data.not_at[check.met ? "met" : "missed"] : "")});
   const memory = {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)};
   if (fits.includes(false)) return say(fits.includes(true) ? "fits_partly" : "does_not_fit", memory);
   if (missed.length) return say("missed", {case: title, targets: [...missed.map(check => each("one_missed", check)), ...partly.map(check => each("one_partly", check))].join(" and ")});
@@ -127,9 +137,9 @@ function limits(at, corners) {
   return say("limits", {prefill: bounds("prefill"), prefill_intensity: read("prefill_intensity"), ridge: read("effective_ridge"), decode: bounds("decode"), decode_intensity: read("decode_intensity")});
 }
 function numbers(at, corners, checks) {
-  const roof = atPeak(at, corners), value = name => ranged(name, at.v(name), spread(name, corners));
-  const bound = name => roof && data.bounded.includes(name) && !Number.isNaN(roof.at.v(name)) ? ranged(name, roof.at.v(name), spread(name, roof.corners, data.ranged_at_peak)) : "";
-  const tested = checks.map(check => [check.label, value(check.metric), bound(check.metric), shown(check.metric, check.limit), `${check.slack < 0 ? "-" : ""}${shown(check.metric, Math.abs(check.slack))}${check.met === null ? data.in_part : ""}`]);
+  const roof = atPeak(at, corners), value = name => ranged(name, at.v(name), reach(name, at, at.prices, corners));
+  const bound = name => roof && data.bounded.includes(name) && !Number.isNaN(roof.at.v(name)) ? ranged(name, roof.at.v(name), reach(name, roof.at, at.prices, roof.corners, data.ranged_at_peak)) : "";
+  const tested = checks.map(check => [check.label, value(check.metric), bound(check.metric), shown(check.metric, check.limit, 4, true), `${check.slack < 0 ? "-" : ""}${shown(check.metric, Math.abs(check.slack))}${check.met === null ? data.in_part : check.straddles ? data.at_median : ""}`]);
   const others = data.numbers.filter(each => !checks.some(check => check.metric === each.name)).map(each => [each.label, value(each.name), bound(each.name), "", ""]);
   const memory = [words.memory, value("memory_bytes"), "", value("usable_memory"), value("free_memory")];
   rows("live-numbers", [memory, ...tested, ...others].slice(0, data.most), [1, 2, 3, 4]);

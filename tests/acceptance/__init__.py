@@ -21,8 +21,8 @@ UNITS = {
     "µs": Fraction(1, 10**6), "byte": 1, "kB": 10**3, "GB/s": 10**9, "request/s": 1, "J/token": 1, "USD": 1, "USD/hour": Fraction(1, 3600),
 }  # fmt: skip
 WEIGHTS, KV, ATTENTION = ({"detail": level} for level in ("weights", "kv", "attention"))
-H100 = {"hardware": "h100-sxm", "mem_capacity": "80 GB"}
-"""The H100 of the sources: the label's 80 GB, not the total that the driver reports."""
+H100 = {"hardware": "h100-sxm", "mem_capacity": "80 GB", "engine": "ideal"}
+"""The H100 of the sources: the label's 80 GB, not the total that the driver reports, and no engine that keeps a part of it."""
 H100_989 = {**H100, "peak_flops": "989 TFLOP/s"}
 """The H100 with its dense 16-bit peak rounded to 989 TFLOP/s, as three of the sources have it (989.4 in the white paper)."""
 B70 = {"model": "llama-3-70b", "params": 70 * 10**9}
@@ -46,7 +46,7 @@ def row(what, quantity, expected, over=None, **case):
 
 
 def got(quantity, case):
-    study = Study(**case)
+    study = Study(**{"engine": "ideal"} | case)
     return quantity(study) if callable(quantity) else study.exact(quantity)
 
 

@@ -23,7 +23,7 @@ D, PREFILL = Fraction(2 * P, BETA), Fraction(2048 * 2 * P, F)
 
 
 def under(scheduling="chunked", **more):
-    return {**HAND, "assume": {"detail": "weights", "scheduling": scheduling}, **more}
+    return {**HAND, "engine": "ideal", "assume": {"detail": "weights", "scheduling": scheduling}, **more}
 
 
 def step(tokens):

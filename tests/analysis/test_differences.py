@@ -8,7 +8,7 @@ from symroof.analysis.differences import differences
 from symroof.analysis.waterfall import factor_text, signed_text, waterfall
 from symroof.api import Study
 
-BASE = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100}
+BASE = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100}
 ITL = "decode_roofline_time + decode_link_time + decode_overhead"
 
 CHANGES = [  # what both cases have beside the base, what the second has -> kind, name, before, after

@@ -7,7 +7,7 @@ from symroof.api import Study
 from symroof.formula.parse import parse
 from symroof.formula.text import text
 
-GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
+GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100, "output": 20}
 FLOPS = "linear_flops_per_token*batch + attention_flops_per_pair*batch*context + head_flops_per_row*batch"
 BYTES = "weight_bytes_read + activation_bytes_per_token*batch + kv_bytes_per_token*batch*context + head_activation_bytes_per_row*batch"
 OPENED = [  # formula, unknown, options -> opened

@@ -66,7 +66,7 @@ def plain():
 
 @pytest.fixture(scope="module")
 def gpt2():
-    return Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB")
+    return Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB")
 
 
 @pytest.mark.parametrize("unknown", ["batch", "mbu"])
@@ -139,11 +139,11 @@ def test_a_side_of_160_characters_is_written_out_a_longer_one_is_not(last, lengt
 
 
 def test_how_both_sides_grow():
-    study = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB", gemm_k=1).define("bent", "batch + 1000/batch")
+    study = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB", gemm_k=1).define("bent", "batch + 1000/batch")
     assert study.solve("bent = 0", "batch").reason == "bent stays above 0 for every batch (each request adds 1.000 to bent)"
     # one side settles and the other does not: nothing is to be said
     assert study.solve("decode_compute_time = -mem_bandwidth/(1 byte/s)*1 s", "mem_bandwidth").reason.endswith(" for every mem_bandwidth")
-    late = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="80 GB", batch=30_000, gemm_k=1)
+    late = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="80 GB", batch=30_000, gemm_k=1)
     flagged = late.solve("decode_memory_time*gemm_k = decode_link_time", "context").reason
     assert flagged.endswith(" (does not fit) to decode_memory_time*gemm_k, decode_link_time is 0 s (does not fit))")
 
@@ -185,7 +185,7 @@ def test_up_to_the_context_a_model_was_made_for(unknown, bytes_, tokens, remarke
 def test_of_a_load_that_no_server_bears_an_answer_says_so():
     """The server sustains a hundred requests a second."""
     for rate, over in ((99, False), (100, True), (1000, True)):
-        case = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
+        case = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, batch=5, sustained_requests="100 request/s", arrival_rate=f"{rate} request/s")
         (remark,) = [case.solve("arrival_rate = 3 request/s", "arrival_rate").reason.partition("; at the ")[2]]
         assert remark == (f"{rate:,} request/s of this case the queue is unstable (load >= 1)" if over else "")
         assert "steady" not in case.solve("batch = 3", "batch").reason
@@ -212,7 +212,7 @@ def test_both_sides_far_out(gpt2):
 @pytest.mark.parametrize("spare", [-1, 0, 1, TOKEN * 119 - 1, TOKEN * 119])
 def test_a_memory_that_is_exactly_full_still_holds(spare):
     """Seven requests of 119 tokens beside the weights, and some bytes more or less."""
-    study = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity=f"{2 * PARAMETERS + 7 * 119 * TOKEN + spare} byte")
+    study = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity=f"{2 * PARAMETERS + 7 * 119 * TOKEN + spare} byte")
     solution = study.solve("max_batch_memory")
     assert solution.integer == {"at_most": 6 if spare < 0 else 8 if spare == TOKEN * 119 else 7}
     assert solution.within_memory is True
@@ -301,7 +301,7 @@ def test_an_answer_in_sympy(gpt2, plain):
 
 def test_numbers_of_devices_that_share_out_heads():
     """Of eight heads of the cache: 1, 2, 4 and the multiples of eight, looked for among the next 1,024; upwards or downwards."""
-    solution = Study("llama-3-70b", "h100-sxm", prompt=4096).solve("min_devices_memory")
+    solution = Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=4096).solve("min_devices_memory")
     assert solution.integer == {"at_least": 2}
     assert [list(solution.degrees(first))[:3] for first in (1, 3, 8, 9)] == [[1, 2, 4], [4, 8, 16], [8, 16, 24], [16, 24, 32]]
     assert [len(list(solution.degrees(first))) for first in (1, 8, 9)] == [131, 128, 128]
@@ -310,20 +310,20 @@ def test_numbers_of_devices_that_share_out_heads():
 
 def test_a_number_of_devices_that_heads_do_not_permit_is_passed_over():
     """141.1 GB of weights on devices of 50 GB: three would hold them, and eight heads of the cache go to four."""
-    solution = Study("llama-3-70b", "h100-sxm", prompt=100, mem_capacity="50 GB").solve("min_devices_memory")
+    solution = Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="50 GB").solve("min_devices_memory")
     assert solution.integer == {"at_least": 4} and 2 < solution.value < 3
-    assert Study("llama-3-70b", "h100-sxm", prompt=100, mem_capacity="80 GB").solve("min_devices_memory").integer == {"at_least": 2}
-    assert Study("gpt2", "h100-sxm", prompt=100).solve("min_devices_memory").integer == {"at_least": 1}
+    assert Study("llama-3-70b", "h100-sxm", engine="ideal", prompt=100, mem_capacity="80 GB").solve("min_devices_memory").integer == {"at_least": 2}
+    assert Study("gpt2", "h100-sxm", engine="ideal", prompt=100).solve("min_devices_memory").integer == {"at_least": 1}
 
 
 def test_a_memory_that_holds_none_is_asked_no_further():
     """Beside the weights 1.12 MB are left, a fourth of what a request takes: at most nothing, and whether that fits is no question."""
-    none = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="250 MB").solve("max_batch_memory")
+    none = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="250 MB").solve("max_batch_memory")
     assert (none.integer, none.shown(), none.within_memory, none.flags) == ({"at_most": 0}, "at most 0 requests", None, ())
     assert none.reason == "the largest batch that fits in memory; the crossing itself lies below one, at 0.2554"
-    never = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="100 MB").solve("max_batch_memory")
+    never = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="100 MB").solve("max_batch_memory")
     assert (never.integer, never.shown(), never.within_memory) == (None, "never", None)
-    one = Study("gpt2", "h100-sxm", prompt=100, output=20, mem_capacity="260 MB").solve("kv_cache_bytes = 3 MB", "batch")
+    one = Study("gpt2", "h100-sxm", engine="ideal", prompt=100, output=20, mem_capacity="260 MB").solve("kv_cache_bytes = 3 MB", "batch")
     assert (one.integer, one.within_memory, one.flags) == ({"at_least": 1}, True, ())
 
 

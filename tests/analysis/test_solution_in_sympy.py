@@ -13,7 +13,7 @@ import symroof as sr
 from symroof import symbols as s
 from symroof.theory.symbols import INPUTS
 
-CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256}
+CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 256}
 
 
 def number(expression, values):
@@ -44,7 +44,7 @@ def test_without_a_case_every_input_stays():
 @pytest.mark.parametrize(("batch", "about"), [(1, 353.4), (4, 88.8)])
 def test_the_ridge_of_a_prefill_of_several_prompts(batch, about):
     """Four prompts at once have four times the rows: a fourth of the prompt does."""
-    case = sr.Study("llama-3-8b", "h100-sxm", prefill_batch=batch)
+    case = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prefill_batch=batch)
     whole = sr.solve("prompt_to_ridge").sympy
     assert agrees(whole, case, case.solve("prompt_to_ridge").value)
     assert round(float(number(whole, case.values())), 1) == about
@@ -65,8 +65,8 @@ def test_what_nobody_gave_is_said():
 @pytest.mark.parametrize(
     ("equation", "unknown", "case", "about"),
     [
-        ("prompt_ttft_exceeds_decode", None, {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 256, "mfu": 0.5}, 32_341.6),
-        (sympy.Eq(s.itl, sympy.Rational(1, 100)), s.batch, {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096}, 34.1),
+        ("prompt_ttft_exceeds_decode", None, {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "output": 256, "mfu": 0.5}, 32_341.6),
+        (sympy.Eq(s.itl, sympy.Rational(1, 100)), s.batch, {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096}, 34.1),
         ("max_batch_memory", None, CHAT, None),
         ("min_devices_memory", None, CHAT, None),
         ("ttft = output*itl", "prompt", CHAT, None),
@@ -159,11 +159,11 @@ def test_ranges_in_ranges_out():
 
 
 def test_what_exists_in_a_part_of_the_ranges_only():
-    ridge = sr.Study("llama-3-8b", "h100-sxm", prompt=512, mfu="0.3..0.9").solve("batch_to_ridge")
-    first = sr.Study("llama-3-8b", "h100-sxm", prompt=512, mfu=0.3).solve("batch_to_ridge")
+    ridge = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=512, mfu="0.3..0.9").solve("batch_to_ridge")
+    first = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=512, mfu=0.3).solve("batch_to_ridge")
     assert (ridge.low, ridge.high, ridge.everywhere) == (first.value, ridge.value, False)
     assert "at least 1,083 requests (150 to never)" in repr(ridge)
-    nowhere = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, mfu="0.8..0.9").solve("batch_to_ridge")
+    nowhere = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=4096, mfu="0.8..0.9").solve("batch_to_ridge")
     assert (nowhere.low, nowhere.high, nowhere.everywhere, nowhere.shown()) == (None, None, False, "never")
 
 

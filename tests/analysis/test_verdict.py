@@ -24,7 +24,7 @@ from symroof.api import Study
 from symroof.cases.quantity_result import RangeNotFound
 from symroof.cases.ranges import Ranges
 
-GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
+GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100, "output": 20}
 H100 = "NVIDIA H100 SXM5 80 GB"
 
 
@@ -62,7 +62,7 @@ def test_a_target_of_a_metric_whose_range_is_not_worked_out(limit, met, monkeypa
 
     The failure is injected: a range that really takes too long would take long here too.
     """
-    work = {"model": "llama-3-8b", "hardware": "h100-sxm", "output": 32}
+    work = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "output": 32}
     answers = Study(**work, prompt="512..4096", batch="8..64", targets={"itl": limit}).first
     monkeypatch.setattr(Ranges, "bounds", not_worked_out)
     (check,) = target_checks(answers)
@@ -173,7 +173,7 @@ def test_a_title_without_a_model_or_a_device():
     assert case_title(Study(prompt=100).first) == "no model on no hardware, prompt 100"
     assert case_label(Study(prompt=100).first) == "no model on no hardware, prompt 100"
     assert case_label(Study(prompt=100, batch=[2, 3]).cases[1]) == "batch 3"
-    drafted = Study("opt-6.7b", "h100-sxm", draft="gpt2", prompt=100).first
+    drafted = Study("opt-6.7b", "h100-sxm", engine="ideal", draft="gpt2", prompt=100).first
     assert case_title(drafted) == f"OPT 6.7B drafted by GPT-2 124M on {H100}, prompt 100"
 
 
@@ -227,7 +227,7 @@ def test_eight_bit_weights_beside_wider_activations():
     assert case_warnings(Study(**GPT2, weights="fp8", activations="fp8").first) == []
     assert case_warnings(Study(**GPT2, weights="fp8", activations="fp16").first) == []
     assert case_warnings(Study(**GPT2, weights="int4").first) == []
-    assert case_warnings(Study(**{**GPT2, "hardware": "a100-80gb-sxm"}, weights="fp8").first) == []
+    assert case_warnings(Study(**{**GPT2, "hardware": "a100-80gb-sxm", "engine": "ideal"}, weights="fp8").first) == []
 
 
 def test_an_efficiency_above_the_roof_is_impossible():
@@ -261,7 +261,7 @@ def test_what_times_rest_on_where_no_case_says(efficiency, engine, words):
     ],
 )
 def test_targets_that_cannot_be_judged(more, targets, missing):
-    hardware = {"hardware": "h100-sxm"} if "price" in more else {}
+    hardware = {"hardware": "h100-sxm", "engine": "ideal"} if "price" in more else {}
     case = Study("gpt2", prompt=100, **{"output": 20, **hardware, **more}, targets=targets).first
     assert unknown_targets(case) == missing
     assert sorted(line for line in target_warnings(case) if "is not known" in line) == [

@@ -38,7 +38,7 @@ def test_heads_that_are_not_known_split():
     ],
 )
 def test_eight_bits_of_weights_beside_sixteen_of_activations(hardware, chosen, warned):
-    device = {"hardware": hardware} if hardware else {}
+    device = {"hardware": hardware, "engine": "ideal"} if hardware else {}
     warnings = [line for line in case_warnings(Study(model="llama-3-8b", **device, **chosen, prompt=1000).first) if "are multiplied at" in line]
     assert bool(warnings) is warned
     if warned:
@@ -103,6 +103,6 @@ def test_what_memory_cannot_be_compared_with_is_said():
     """A device without a capacity, and a model without a size."""
     words = "whether this fits in memory is not known: the memory capacity or a size is missing"
     assert words not in case_warnings(Study("gpt2", prompt=100).first)
-    assert words not in case_warnings(Study(hardware="h100-sxm", prompt=100).first)
-    assert words not in case_warnings(Study("gpt2", "h100-sxm", prompt=100).first)
-    assert words in case_warnings(Study("gpt2", "h100-sxm").first)
+    assert words not in case_warnings(Study(hardware="h100-sxm", engine="ideal", prompt=100).first)
+    assert words not in case_warnings(Study("gpt2", "h100-sxm", engine="ideal", prompt=100).first)
+    assert words in case_warnings(Study("gpt2", "h100-sxm", engine="ideal").first)

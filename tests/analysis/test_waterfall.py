@@ -9,13 +9,13 @@ import symroof as sr
 from symroof.analysis.differences import differences
 from symroof.analysis.waterfall import waterfall
 
-PLAIN = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048}
+PLAIN = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048}
 PAIRS = [
     (PLAIN, {**PLAIN, "preset": "tutorial-mlsysim"}),
-    (PLAIN, {"model": "llama-3-70b", "hardware": "h200", "prompt": 4096, "batch": 8, "weights": "fp8", "assume": {"attention": "full"}}),
-    (PLAIN, {"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "prompt": 1024, "tp": 2, "weights": "awq"}),
+    (PLAIN, {"model": "llama-3-70b", "hardware": "h200", "engine": "ideal", "prompt": 4096, "batch": 8, "weights": "fp8", "assume": {"attention": "full"}}),
+    (PLAIN, {"model": "mixtral-8x7b", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 1024, "tp": 2, "weights": "awq"}),
     (PLAIN, {**PLAIN, "weights": "awq"}),
-    ({"model": "deepseek-v3", "hardware": "h200", "prompt": 512, "tp": 8}, PLAIN),
+    ({"model": "deepseek-v3", "hardware": "h200", "engine": "ideal", "prompt": 512, "tp": 8}, PLAIN),
 ]
 
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_explained_is_refused(one, other, quantity, message):
         way(one, other, quantity)
 
 
-GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 100, "output": 20}
+GPT2 = {"model": "gpt2", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100, "output": 20}
 
 
 def test_to_nothing_and_from_nothing():

@@ -15,9 +15,9 @@ from sympy import Derivative, Eq, Max, Min, Rational, Symbol, diff
 import symroof as sr
 from symroof import symbols as s
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 8}
-LOADED = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
-MIXTURE = {"model": "mixtral-8x7b", "hardware": "h100-sxm", "prompt": 1024, "output": 64, "batch": 8, "tp": 4}
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 64, "batch": 8}
+LOADED = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
+MIXTURE = {"model": "mixtral-8x7b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 64, "batch": 8, "tp": 4}
 STUDY = sr.Study(**CASE)
 
 
@@ -129,7 +129,7 @@ def test_by_a_symbol_of_that_name_or_an_alias():
 
 
 SERVED = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1, "price": 0.001,
+    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1, "price": 0.001,
     "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256, "mfu": 0.5, "mbu": 0.6,
 }  # fmt: skip
 DUALS = {
@@ -139,7 +139,7 @@ DUALS = {
     "latents": {**CASE, "model": "deepseek-v2-lite"},
     "stages": {**CASE, "model": "llama-3-70b", "tp": 2, "pp": 2},
     "given totals": {**CASE, "kv_bytes_per_token": "100 KB", "context": 2000},
-    "parameters alone": {"params": 8e9, "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 3, "assume": {"detail": "weights"}},
+    "parameters alone": {"params": 8e9, "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 3, "assume": {"detail": "weights"}},
 }
 BY = (
     "batch",
@@ -326,7 +326,7 @@ def test_a_step_is_a_half_where_it_jumps():
 
 def test_bends_of_two_quantities_that_cancel_leave_the_slope():
     """Four requests of four steps prefill one prompt a step: what comes before bends there, the throughput does not and is as large for three and five."""
-    case = {"model": "mamba-2.8b", "hardware": "h200", "prompt": 5000, "output": 5, "mfu": 0.4, "mbu": 0.8, "price": "3 USD/hour"}
+    case = {"model": "mamba-2.8b", "hardware": "h200", "engine": "ideal", "prompt": 5000, "output": 5, "mfu": 0.4, "mbu": 0.8, "price": "3 USD/hour"}
     study, slopes = sr.Study(**case, batch=4), [diff(name, s.batch) for name in (s.sustained_throughput, s.cost_per_mtok)]
     before, after = (sr.Study(**case, batch=batch) for batch in (3, 5))
     assert before.exact(s.cost_per_mtok) == study.exact(s.cost_per_mtok) == after.exact(s.cost_per_mtok)

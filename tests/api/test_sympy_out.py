@@ -16,7 +16,7 @@ from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import theory
 
 CASE = {
-    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1,
+    "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1,
     "price": 0.001, "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256,
 }  # fmt: skip
 SETTINGS = [{}, {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}]
@@ -95,16 +95,16 @@ def test_definitions_as_declared_with_the_values_of_quantities(study, name):
 
 
 def test_symbols_are_the_same_objects_everywhere():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024)
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024)
     assert study.sympy("itl").free_symbols <= set(symbols.latex)
     assert symbols.batch is symbols.symbol("batch") and symbols.seq_len is symbols.prompt
     assert sympy.diff(study.derive("ttft").expanded, symbols.prompt) != 0
 
 
 def test_a_derivative_is_the_slope_by_differences():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8)
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=8)
     slope = sympy.diff(study.sympy("itl"), symbols.batch).subs(study.values())
-    more = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=9)
+    more = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024, batch=9)
     assert slope == sympy.Rational(str(more.exact("itl") - study.exact("itl")))  # memory-bound: linear in the batch
 
 
@@ -133,7 +133,7 @@ def test_every_name_has_a_symbol_and_its_latex():
 
 
 def test_truths_are_relations_and_labels_choices():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024)
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1024)
     assert isinstance(study.sympy("fits"), sympy.core.relational.Relational)
     assert {str(value) for value, _ in study.sympy("decode_bound", depth=1).args} == {"compute", "memory", "link", "overhead"}
 
@@ -173,7 +173,7 @@ def test_no_formula_tree_is_public(study):
         assert not trees, (type(thing).__name__, trees)
 
 
-SERVER = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
+SERVER = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 128, "batch": 32, "arrival_rate": 1, "prefill_devices": 1}
 
 
 @pytest.mark.parametrize("name", ["steady_batch", "disaggregated_batch"])

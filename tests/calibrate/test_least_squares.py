@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from symroof.calibrate.least_squares import LeastSquares, _refined, solve, squares, t_quantile, times
+from symroof.calibrate.least_squares import LeastSquares, _refined, solve, squares, times
+from symroof.solver.students_t import t_quantile
 
 TABLE = {1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 10: 2.228, 29: 2.045, 30: 2.042, 60: 2.000, 120: 1.980}
 """Two-sided 95 % points (Fisher and Yates, Statistical Tables, table III)."""

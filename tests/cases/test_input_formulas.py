@@ -7,7 +7,7 @@ from symroof.analysis.verdict import case_warnings, target_checks
 from symroof.api import Study
 from symroof.errors import InputError
 
-CASE = {"model": "llama-3-8b", "hardware": "h200", "prompt": 2048, "output": 256, "batch": 8}
+CASE = {"engine": "ideal", "model": "llama-3-8b", "hardware": "h200", "prompt": 2048, "output": 256, "batch": 8}
 
 
 @pytest.mark.parametrize(

@@ -290,7 +290,7 @@ def test_odd_sides_are_refused(side):
 
 def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
     """Eight slots do not keep up with nine requests a second, sixty-four do."""
-    few, many = (f"--model llama-3-8b --hardware h100-sxm --batch {batch}" for batch in (8, 64))
+    few, many = (f"--model llama-3-8b --hardware h100-sxm --engine ideal --batch {batch}" for batch in (8, 64))
     line = ("diff", few, many, "--prompt", "2048", "--output", "300", "--set", "arrival_rate=9/s", "--json")
     result = call(*line, "-q", "loaded_ttft,sustained_itl")
     assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == ["sustained_itl"]

@@ -39,8 +39,10 @@ def test_eval_prints_numbers_in_base_units_and_exact_integers_as_integers():
 def test_the_price_is_in_usd_per_second_in_json_and_per_hour_in_text():
     (case,) = cases(*H100)
     assert case["inputs"]["price"]["unit"] == "USD/s"
-    assert math.isclose(case["inputs"]["price"]["value"], 4.29 / 3600, rel_tol=1e-12)
-    assert "4.29 USD/hour" in good("eval", *H100).out
+    assert math.isclose(case["inputs"]["price"]["value"], 3.9 / 3600, rel_tol=1e-12)
+    assert "3.9 USD/hour (2.6 to 12.29 USD/hour)" in good("eval", *H100).out
+    (case,) = cases(*H100, "--set", "h100-sxm.price=4.29 USD/hour")
+    assert math.isclose(case["inputs"]["price"]["value"], 4.29 / 3600, rel_tol=1e-12) and "low" not in case["inputs"]["price"]
 
 
 def test_a_ranged_input_gives_every_number_its_ends_and_a_bound_as_a_list():
@@ -63,7 +65,7 @@ def test_a_bound_that_flips_inside_a_range_lists_both():
 
 
 def test_without_a_range_there_are_no_ends():
-    (case,) = cases(*H100)
+    (case,) = cases(*H100, "--set", "price=3 USD/hour")
     assert not any("low" in entry or "high" in entry for entry in (*case["quantities"].values(), *case["inputs"].values()))
     assert isinstance(case["quantities"]["decode_bound"]["value"], str)
 

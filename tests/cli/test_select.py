@@ -43,7 +43,7 @@ def test_the_text_says_what_every_reader_needs():
         "-110 %",
         "no value is enough: even at 1, ttft takes 210.9 ms",
         "at least 4 devices",
-        "at least mem_capacity 20.06 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
+        "at least mem_capacity 18.46 GB, peak_flops 657.9 TFLOP/s, mem_bandwidth 394.4 GB/s",
         "* mbu",
         "layer_overhead",
         "* experts",
@@ -78,7 +78,7 @@ def test_json_holds_the_whole_selection():
     levers = {lever["input"]: lever for lever in failing["lacks"]}
     assert levers["peak_flops"]["side"] == "at_least"
     assert levers["mem_bandwidth"]["value"] is None
-    assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] == pytest.approx(failing["checks"]["ttft"]["value"])
+    assert levers["mem_bandwidth"]["stuck"]["ttft"]["value"] <= failing["checks"]["ttft"]["value"]
     assert isinstance(levers["tp"]["value"], int)
     for front in result["fronts"]:
         for run in front["runs"]:
@@ -92,8 +92,8 @@ def test_price_targets_in_a_study_and_on_the_line(tmp_path):
     limits = {name: target["value"] for name, target in result["targets"].items()}
     assert limits == {"cost": 2, "price": pytest.approx(3 / 3600)}
     states = {c["hardware"]: c["missed"] for c in result["configurations"]}
-    assert "price" in states["h100-sxm"]  # 4.29 USD an hour
-    assert "price" not in states["a100-80gb-sxm"]  # 2.79
+    assert "price" in states["h100-sxm"]  # 3.9 USD an hour
+    assert "price" not in states["a100-80gb-sxm"]  # 2.325
     dear = json.loads(call("select", path, "--json", "--target", "price=5 USD/hour").out)
     assert "price" not in next(c for c in dear["configurations"] if c["hardware"] == "h100-sxm")["missed"]
 
@@ -104,7 +104,7 @@ def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
     assert "cost per million tokens" in review and "price per instance" in review
     assert "against 0.001 USD" in review and "against 1 USD/hour" in review
     text = good("eval", path).out
-    assert "! misses its cost target" in text and "! misses its price target: 4.29 USD/hour against 1 USD/hour" in text
+    assert "! misses its cost target" in text and "! misses its price target: 3.9 USD/hour (2.6 to 12.29 USD/hour) against 1 USD/hour" in text
     assert call("eval", path, "--strict").code == 1
 
 

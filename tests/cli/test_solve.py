@@ -48,7 +48,7 @@ def test_batch_to_ridge(capsys, context):
 
 
 def test_form_of_the_contract(capsys):
-    result = solved(capsys, "max_batch_memory", *CASE, "--prompt", "4096", "--output", "512")
+    result = solved(capsys, "max_batch_memory", *CASE, "--engine", "ideal", "--prompt", "4096", "--output", "512")
     assert set(result) >= {
         "schema",
         "equation",
@@ -163,7 +163,7 @@ def test_a_range_of_an_input_is_a_range_of_the_answer(capsys):
 
 
 def test_what_nobody_gave_is_in_the_answer(capsys):
-    case = ["max_context_memory", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024"]
+    case = ["max_context_memory", "--model", "llama-3-8b", "--hardware", "h100-sxm", "--engine", "ideal", "--prompt", "1024"]
     assumed = solved(capsys, *case, "--weights", "fp8", "--kv", "fp8")["assumed"]
     assert assumed == {"batch": 1, "memory_reserve": 0, "memory_share": 1}
     assert solved(capsys, "max_context_memory")["assumed"] == {}

@@ -152,7 +152,7 @@ def test_an_accelerator_is_listed_valid_shown_and_chosen(newcomer):
     assert listed(newcomer, "hardware")["made-up-gpu"]["dense_16_bit_peak"] == "400 TFLOP/s"
     newcomer.run("validate", newcomer.root / "specs/hardware/made-up-gpu.yaml")
     assert "My device 80 GB" in newcomer.run("show", "made-up-gpu").out
-    found = quantities(newcomer, "--model", "llama-3-8b", "--hardware", "made-up-gpu", "--prompt", "1024")
+    found = quantities(newcomer, "--model", "llama-3-8b", "--hardware", "made-up-gpu", "--prompt", "1024", "--engine", "ideal")
     assert found["ridge_point"] == pytest.approx(400 / 3)
     assert found["usable_memory"] == 81559 * 2**20
     (newcomer.folder / "choice.yaml").write_text(study_text(hardware="[made-up-gpu, h100-sxm]"), encoding="utf-8")
@@ -176,6 +176,14 @@ def test_a_theory_is_listed_shown_and_worked_out(newcomer):
     assert listed(newcomer, "theories")["made-up"]["quantities"] == 2
     assert "stored_bytes*copies" in newcomer.run("show", "made-up").out
     assert quantities(newcomer, "made-up", "--set", "stored_bytes=1 TB", "--set", "disk_price=0.02 USD/GB") == {"disk_bytes": 3e12, "disk_cost": 60}
+
+
+def test_an_engine_is_listed_valid_and_chosen(newcomer):
+    assert listed(newcomer, "engines")["made-up-engine"]["version"] == "1.0"
+    newcomer.run("validate", newcomer.root / "specs/engines/made-up-engine.yaml")
+    memory = quantities(newcomer, *CASE, "--engine", "ideal")["usable_memory"]
+    assert quantities(newcomer, *CASE, "--engine", "made-up-engine")["usable_memory"] == pytest.approx(0.9 * memory)
+    assert quantities(newcomer, *CASE, "--engine", "made-up-engine@0.5")["usable_memory"] == pytest.approx(0.8 * memory)
 
 
 def test_a_preset_is_listed_valid_shown_and_taken_apart(newcomer):

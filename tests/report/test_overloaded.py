@@ -6,8 +6,9 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import of_review
+from symroof.report.recommendation import subject_of
 from symroof.report.render import render
-from symroof.report.view import subject_of, view
+from symroof.report.view import view
 from symroof.report.view_decision import key_numbers
 
 from . import FORMATS, static
@@ -15,6 +16,7 @@ from . import FORMATS, static
 CASE = {
     "model": "llama-3.1-8b",
     "hardware": "h100-sxm",
+    "engine": "ideal",
     "prompt": 1000,
     "output": 200,
     "batch": 32,
@@ -87,7 +89,19 @@ def test_flips_say_nothing_of_a_wait_where_no_request_waits():
 
 def test_a_review_says_that_slots_are_too_few_where_targets_are_met_without_their_wait():
     """18 copies bear 20 requests a second at a load of 0.95 where all is slow: by Sakasegawa's formula a slot is waited for more than ten seconds."""
-    case = {"model": "llama-3.3-70b", "hardware": "h100-sxm", "tp": 4, "prompt": 3000, "output": 400, "batch": 23, "arrival_rate": "20 request/s"}
+    case = {
+        "model": "llama-3.3-70b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "tp": 4,
+        "prompt": 3000,
+        "output": 400,
+        "batch": 23,
+        "arrival_rate": "20 request/s",
+        "memory_share": 0.92,
+        "chunk": 2048,
+        "price": "4.29 USD/hour",
+    }
     targets = {"ttft": "1 s", "itl": "50 ms"}
     tight, ample = (view(Study(**case, dp=copies, targets=targets).decide(), "x", ("verdict",), whole=False) for copies in (18, 60))
     assert (tight["verdict"]["state"], ample["verdict"]["state"]) == ("met", "met")
@@ -96,4 +110,4 @@ def test_a_review_says_that_slots_are_too_few_where_targets_are_met_without_thei
     assert ["No change is needed." in text for text in texts] == [False, True]
     assert ["more replicas or a larger batch shorten that wait" in text for text in texts] == [True, False]
     prices = [next(row for row in data["decision"]["numbers"] if row[0].endswith("at the arrival rate"))[1] for data in (tight, ample)]
-    assert prices == ["10.72 USD", "35.75 USD"], "4.29 USD an hour for each of 72 and 240 devices, over 20*400 tokens a second"
+    assert prices == ["10.7 USD", "35.8 USD"], "4.29 USD an hour for each of 72 and 240 devices, over 20*400 tokens a second"

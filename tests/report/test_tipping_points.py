@@ -13,18 +13,18 @@ from tests.cli import write_study
 from . import blocks, rows_under, text_of, to_standard_output
 
 CASES = {
-    "too large": {"model": "llama-3-70b", "hardware": "h100-sxm", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8,
+    "too large": {"model": "llama-3-70b", "hardware": "h100-sxm", "engine": "ideal", "tp": 2, "prompt": 4096, "output": 512, "batch": 32, "mfu": 0.6, "mbu": 0.8,
                   "targets": {"ttft": "200 ms", "itl": "50 ms"}},
-    "good": {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 256, "batch": 16, "mfu": 0.5, "mbu": 0.8, "step_overhead": "1 ms",
+    "good": {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 256, "batch": 16, "mfu": 0.5, "mbu": 0.8, "step_overhead": "1 ms",
              "memory_reserve": "4 GB", "memory_share": 0.9, "targets": {"ttft": "200 ms", "itl": "50 ms"}},
-    "windowed": {"model": "gemma-2-9b", "hardware": "h100-sxm", "prompt": 8192, "output": 512, "batch": 16, "mfu": 0.5, "mbu": 0.8,
+    "windowed": {"model": "gemma-2-9b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 8192, "output": 512, "batch": 16, "mfu": 0.5, "mbu": 0.8,
                  "targets": {"ttft": "500 ms", "itl": "20 ms"}},
-    "small": {"model": "qwen2.5-0.5b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "batch": 256, "targets": {"itl": "2 ms"}},
-    "no targets": {"model": "mistral-7b-v0.1", "hardware": "l4", "prompt": 6000, "output": 64, "batch": 32},
-    "one step": {"model": "llama-3-8b", "hardware": "a10", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
-    "slow links": {"model": "llama-3-8b", "hardware": "l4", "prompt": 600, "output": 32, "link_latency": "700 us", "mfu": 0.5, "mbu": 0.8,
+    "small": {"model": "qwen2.5-0.5b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 512, "output": 64, "batch": 256, "targets": {"itl": "2 ms"}},
+    "no targets": {"model": "mistral-7b-v0.1", "hardware": "l4", "engine": "ideal", "prompt": 6000, "output": 64, "batch": 32},
+    "one step": {"model": "llama-3-8b", "hardware": "a10", "engine": "ideal", "context": 4096, "batch": 4, "targets": {"itl": "60 ms"}},
+    "slow links": {"model": "llama-3-8b", "hardware": "l4", "engine": "ideal", "prompt": 600, "output": 32, "link_latency": "700 us", "mfu": 0.5, "mbu": 0.8,
                    "targets": {"ttft": "400 ms", "itl": "70 ms"}},
-    "cached": {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "prompt": 16384, "output": 64, "cached_prefix": 4096, "targets": {"ttft": "500 ms"}},
+    "cached": {"model": "llama-3-8b", "hardware": "a100-80gb-sxm", "engine": "ideal", "prompt": 16384, "output": 64, "cached_prefix": 4096, "targets": {"ttft": "500 ms"}},
 }  # fmt: skip
 SIDES = {"memory": ("memory_bytes_per_device", "usable_memory_per_device"), "ttft": ("loaded_ttft", "ttft_target"), "itl": ("sustained_itl", "itl_target")}
 SMALLEST = {"s": Fraction(1, 10**7), "byte": Fraction(10**6)}
@@ -226,19 +226,19 @@ def test_a_range_says_whether_its_own_flip_lies_inside(span, inside):
 def test_the_review_prints_every_repair_and_marks_what_is_good_again():
     rows = rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Appendix: all flips", "Input")
     cells = {(row[0], row[4]): row for row in rows}
-    assert cells["batch", "fits"][2] == "at most 10 requests"  # (0.92*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 10.76
+    assert cells["batch", "fits"][2] == "at most 6 requests"  # ((0.92 - 0.04)*2*81,559 MiB - 141.1 GB)/(327,680 byte * 4,607) = 6.23
     assert "fits, meets all" in cells["tp", "meets TTFT"][5]
     assert cells["tp", "meets TTFT"][2].startswith("at least 8 devices")
-    assert cells["mem_capacity", "fits"][3] == "+20 %"  # 189.4 GB over 2 * 0.92 * 81,559 MiB
+    assert cells["mem_capacity", "fits"][3] == "+26 %"  # 189.4 GB over 2 * 0.88 * 81,559 MiB
 
 
 def test_the_verdict_names_the_nearest():
     def advice(stem):
         return next(b.text for b in blocks(text_of(stem, "md"), "md") if b.text.startswith("What to change."))
 
-    assert "The nearest risk is memory per device below 20.37 GB (now 85.52 GB): the case then no longer fits." in advice("llama-3-8b-chat")
+    assert "The nearest risk is usable share of memory below 0.2592 (now 0.92): the case then no longer fits." in advice("llama-3-8b-chat")
     changes = [row[0] for row in rows_under(blocks(text_of("llama-3-70b-chat", "md"), "md"), "Verdict", "Change")]
-    assert "prompt length at most 1,038 tokens (now 4,096 tokens)" in changes  # (0.92*2*81,559 MiB - 141.1 GB)/(32*327,680 byte) - 511
+    assert "prompt length at most 386 tokens (now 4,096 tokens)" in changes  # (0.88*2*81,559 MiB - 141.1 GB)/(32*327,680 byte) - 511
 
 
 def test_without_targets_only_memory_flips(tmp_path):

@@ -43,7 +43,7 @@ def test_the_next_batch_does_not_pass_and_the_last_does(seed):
 
 @pytest.mark.parametrize("target", [0.007, 0.012, 0.02])
 def test_a_walk_over_every_batch_finds_the_same(target):
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 8192, "output": 64, "mbu": 0.8}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 8192, "output": 64, "mbu": 0.8}
     first = Study(**case, targets={"itl": target, "cost": 2}).first
     good = [n for n in range(1, 90) if first.case.changed({"batch": n}).value("fits") and passes(case, {"itl": target, "cost": 2}, n)]
     found = window(first)
@@ -53,7 +53,7 @@ def test_a_walk_over_every_batch_finds_the_same(target):
 
 def test_a_batch_that_meets_its_limit_exactly_passes():
     """The target is the time of batch 40 to the last digit: 40 passes, 41 does not."""
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 2}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1000, "output": 2}
     exact = Study(**case, batch=40, assume={"targets_under": "isolated"}).exact("itl_last")
     answers = Study(**case, targets={"itl": 1}, assume={"targets_under": "isolated"}).first
     found = window(answers.at(answers.case.changed({"itl_target": exact})))
@@ -61,20 +61,20 @@ def test_a_batch_that_meets_its_limit_exactly_passes():
 
 
 def test_over_a_range_every_corner_has_to_pass():
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 64}
     ends = [window(Study(**case, mbu=mbu, targets={"itl": 0.012}).first).most for mbu in (0.5, 0.8)]
     assert ends[0] < ends[1]
     assert window(Study(**case, mbu="0.5..0.8", targets={"itl": 0.012}).first).most == min(ends)
 
 
 def test_what_stops_it_is_named():
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 64}
     assert window(Study(**case, targets={"itl": 1.0}).first).stopped_by == ("memory",)
     assert window(Study(**case, targets={"itl": 0.01}).first).stopped_by == ("itl",)
 
 
 def test_a_batch_that_nobody_chose_is_the_largest_that_passes():
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 64, "targets": {"itl": 0.012}, "efficiency": "peak"}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 64, "targets": {"itl": 0.012}, "efficiency": "peak"}
     (free,) = select(**case).configurations
     (held,) = select(**case, batch=3).configurations
     assert free.window == held.window
@@ -84,7 +84,7 @@ def test_a_batch_that_nobody_chose_is_the_largest_that_passes():
 
 def test_without_a_response_the_batch_that_nobody_chose_is_the_largest_by_hand():
     """A step of isolated requests reads 2 * 8.03 GB of weights and 2,048 * 131,072 byte a request, at 3.35 TB/s in 12 ms at most: 89 of them."""
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "params": 8_030_000_000, "assume": {"detail": "kv"}}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "params": 8_030_000_000, "assume": {"detail": "kv"}}
     (configuration,) = select(**case, prompt=2048, targets={"itl": 0.012}, efficiency="peak").configurations
     most = (12 * 3_350_000_000 - 2 * 8_030_000_000) // (2048 * 131_072)
     assert (configuration.window.least, configuration.window.most, configuration.run.batch) == (1, most, most)
@@ -94,7 +94,15 @@ def test_without_a_response_the_batch_that_nobody_chose_is_the_largest_by_hand()
 def test_memory_that_ends_one_batch_before_with_and_after_the_target(spare, most, stopped):
     """A step as above passes up to 89; the memory holds 89 caches beside the weights, one less, or one more."""
     cache, weights = 2048 * 131_072, 2 * 8_030_000_000
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "params": 8_030_000_000, "assume": {"detail": "kv"}, "prompt": 2048, "targets": {"itl": 0.012}}
+    case = {
+        "model": "llama-3-8b",
+        "hardware": "h100-sxm",
+        "engine": "ideal",
+        "params": 8_030_000_000,
+        "assume": {"detail": "kv"},
+        "prompt": 2048,
+        "targets": {"itl": 0.012},
+    }
     found = window(Study(**case, mem_capacity=f"{weights + (89 + spare) * cache} byte").first)
     assert (12 * 3_350_000_000 - weights) // cache == 89
     assert (found.least, found.most, found.stopped_by) == (1, most, stopped)

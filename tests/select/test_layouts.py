@@ -11,7 +11,7 @@ from symroof.report.selection_tables import parts
 from symroof.select.headroom import expected_copies, headrooms
 from symroof.select.selection import select
 
-CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048}
+CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "chunk": 2048, "price": "4.29 USD/hour"}
 AIMS = {"ttft": "2 s", "itl": "50 ms", "fleet_price": "65 USD/hour"}
 
 
@@ -63,9 +63,10 @@ def test_instances_are_laid_out_and_their_copies_solved(bought):
 
 def test_a_million_of_a_device_without_a_price_is_not_known_and_its_fleet_is():
     """Not judged at one request and one copy."""
-    (c,) = select(**(CASE | {"hardware": "h200"}), targets=AIMS, arrival_rate=100).configurations
+    case = {name: value for name, value in CASE.items() if name != "price"} | {"hardware": "h200-nvl"}
+    (c,) = select(**case, targets=AIMS, arrival_rate=100).configurations
     assert (c.state, list(c.run.unknown)) == ("unknown", ["fleet_price"])
-    (free,) = select(**(CASE | {"hardware": "h200"}), targets={name: AIMS[name] for name in ("ttft", "itl")}, arrival_rate=100).configurations
+    (free,) = select(**case, targets={name: AIMS[name] for name in ("ttft", "itl")}, arrival_rate=100).configurations
     assert (c.run.batch, c.run.copies) == (free.run.batch, free.run.copies)
     assert c.run.copies > 1
 
@@ -94,7 +95,7 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
         for batch in range(run.batch, 0, -1):
             case = longer.changed({"batch": Fraction(batch)})
             if case.value("sustained_itl") <= Fraction(1, 20):
-                return case.value("load") < 1 and case.value("queued_ttft") <= 2
+                return case.value("load") < 1 and case.value("loaded_ttft") <= 2
         return False
 
     assert borne(int(last.value)) and not borne(int(last.value) + 1)

@@ -282,7 +282,9 @@ def test_how_far_a_configuration_can_go_as_an_entry():
 
 @pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
 def test_a_condition_as_an_entry(limit, share):
-    check = SimpleNamespace(metric=SimpleNamespace(name="itl", as_json=lambda: {"value": 1, "unit": "s"}), limit=limit, met=True, slack=Fraction(3))
+    check = SimpleNamespace(
+        metric=SimpleNamespace(name="itl", at_median=None, as_json=lambda: {"value": 1, "unit": "s"}), limit=limit, met=True, slack=Fraction(3)
+    )
     assert check_json(check) == {"value": 1, "unit": "s", "metric": "itl", "limit": limit, "met": True, "slack": 3, "share": share}
 
 

@@ -1,13 +1,17 @@
 """A price of each device: what a token costs, who is cheapest, and which setting is the stronger."""
 
+import re
 from fractions import Fraction
 
 import pytest
 
 from symroof.analysis.study import Study
+from symroof.analysis.verdict import target_warnings
 from symroof.cases.request import request_of
 from symroof.errors import InputError
+from symroof.report.selection_tables import parts
 from symroof.select.selection import select
+from symroof.select.selection_json import check_json, selection_json
 
 CASE = {"model": "llama-3.1-8b", "prompt": 2048, "output": 300, "batch": 16, "efficiency": "peak"}
 H100, H200 = ("h100-sxm.price", "h200.price")
@@ -60,4 +64,79 @@ def test_what_cannot_be_a_price_of_a_device(name, value, message):
 
 
 def test_a_device_that_is_not_chosen_costs_nothing_here():
-    assert Study(**CASE, hardware="h200", **{H100: "1 USD/hour"}).first.get("price") is None  # the catalogue has none of an H200
+    assert Study(**CASE, hardware="gaudi3", **{H100: "1 USD/hour"}).first.get("price") is None  # the catalogue has none of a Gaudi 3
+
+
+# --------------------------------------------------------------------------------------------------------- list prices
+
+PARTS = ("h100-sxm", "h200", "gaudi3")
+
+
+def listed_cost(choice, name):
+    """Lowest, median and highest cost of a million tokens of one device, from its list prices and the rate it gives."""
+    (run,) = (c.run for c in choice.configurations if c.label == name)
+    price = run.own.hardware.price
+    return [cost(3600 * hourly, run.bound_case) for hourly in (price.low, price.middle, price.high)]
+
+
+def test_a_cost_has_the_range_of_the_list_prices_and_nothing_else_has():
+    case = Study(**CASE, hardware="h200").first
+    found = case.result("cost_per_mtok")
+    rate = Fraction(case.case.value("sustained_throughput"))
+    assert [end * rate * 3600 / 10**6 for end in (found.low, found.value, found.high)] == [Fraction(399, 100), Fraction(9, 2), 10]
+    assert case.result("sustained_throughput").low is None and case.box == {}
+    (entry,) = (entry for name, entry in case.inputs().items() if name == "price")
+    assert entry.result.plain() == "4.5 USD/hour (3.99 to 10 USD/hour)" and entry.source == "h200: median of 10 list prices on demand, 2026-02 to 2026-11"
+
+
+def test_the_range_of_the_efficiencies_and_that_of_the_prices_go_together():
+    ranged, slow, fast = (Study(**{**CASE, "efficiency": None}, hardware="h200", mfu=1, mbu=mbu).first for mbu in ("0.5..0.8", 0.5, 0.8))
+    found = ranged.result("cost_per_mtok")
+    assert (found.low, found.high) == (fast.result("cost_per_mtok").low, slow.result("cost_per_mtok").high)
+    assert found.at_median == tuple(case.case.value("cost_per_mtok") for case in (fast, slow))
+
+
+def test_who_is_first_by_cost_is_not_decided_where_the_list_prices_overlap():
+    choice = select(**CASE, hardware=list(PARTS))
+    spans = {name: listed_cost(choice, name) for name in PARTS[:2]}
+    first, second = sorted(spans, key=lambda name: spans[name][1])
+    assert spans[second][0] <= spans[first][2]
+    assert [c.label for c in choice.overlap] == [first, second]
+    assert f"{first} and {second} overlap: the prices found do not decide" in choice.hints
+    assert selection_json(choice, most=0, lacking=0)["overlap"] == [0, 1]
+
+
+def test_prices_that_are_far_apart_decide():
+    """An H100 at a tenth of the lowest price of an H200, which serves less than ten times as much."""
+    choice = select(**CASE, hardware=list(PARTS[:2]), **{H100: "0.399 USD/hour"})
+    assert choice.passing[0].label == "h100-sxm" and choice.overlap == () and not any("overlap" in hint for hint in choice.hints)
+
+
+def test_what_no_price_was_found_of_is_last_and_says_so():
+    choice = select(**CASE, hardware=["gaudi3", "h200"])
+    assert [(c.label, c.state) for c in choice.configurations] == [("h200", "passes"), ("gaudi3", "passes")]
+    assert any(hint.startswith("no price of gaudi3 was found: ranked last") for hint in choice.hints)
+    (table,) = (part for part in parts(choice, 20) if part.title == "Configurations")
+    assert [row[-1] == "no price found" for row in table.rows] == [False, True]
+
+
+@pytest.mark.parametrize(("hourly", "met", "straddles"), [(3, False, False), (4, False, True), (5, True, True), (11, True, False)])
+def test_a_cost_target_is_judged_at_the_median_and_the_verdict_says_where_the_prices_straddle_it(hourly, met, straddles):
+    """List prices of 3.99, 4.50 and 10 USD an hour against what a million tokens cost at 3, 4, 5 and 11."""
+    (free,) = select(**CASE, hardware="h200").configurations
+    rate = Fraction(free.run.value("sustained_throughput"))
+    target = f"{float(Fraction(hourly * 10**6, 3600) / rate)} USD"
+    choice = select(**CASE, hardware="h200", targets={"cost": target})
+    (configuration,) = choice.configurations
+    (check,) = (check for check in configuration.run.checks if check.name == "cost")
+    assert (check.met, check.straddles, configuration.state) == (met, straddles, "passes" if met else "fails")
+    assert check_json(check)["straddles"] is straddles
+    said = [text for text in target_warnings(configuration.run.bound_case) if "cost target" in text]
+    assert bool(said) is (straddles or not met)
+    words = "at the median of the list prices, not at the highest" if met else "at the median of the list prices, not at the lowest"
+    assert any(words in text for text in said) is straddles
+
+
+def test_a_million_tokens_have_three_digits():
+    found = Study(**CASE, hardware="h200").first.result("cost_per_mtok")
+    assert all(len(number.replace(".", "").lstrip("0")) == 3 for number in re.findall(r"[\d.]+", found.text()))

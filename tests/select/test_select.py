@@ -102,13 +102,13 @@ def test_what_does_not_pass_never_competes(seed):
 
 
 def test_an_unknown_price_is_no_pass_and_no_failure():
-    found = by_name(select(**SMALL, hardware=["h100-sxm", "mi300x"], batch=16, targets={"cost": 5}))
+    found = by_name(select(**SMALL, hardware=["h100-sxm", "gaudi3"], batch=16, targets={"cost": 5}))
     assert found["h100-sxm"].state == "passes"
-    assert found["mi300x"].state == "unknown"
-    assert found["mi300x"].run.unknown == {"cost": "needs price"}
-    assert found["mi300x"].runs == ()
-    failing = by_name(select(**SMALL, hardware=["mi300x"], batch=16, targets={"cost": 5, "itl": 1e-6}))
-    assert failing["mi300x"].state == "fails"  # a miss is a miss, whatever is not known
+    assert found["gaudi3"].state == "unknown"
+    assert found["gaudi3"].run.unknown == {"cost": "needs price"}
+    assert found["gaudi3"].runs == ()
+    failing = by_name(select(**SMALL, hardware=["gaudi3"], batch=16, targets={"cost": 5, "itl": 1e-6}))
+    assert failing["gaudi3"].state == "fails"  # a miss is a miss, whatever is not known
 
 
 def test_over_a_range_it_passes_where_it_does_throughout():
@@ -133,12 +133,12 @@ def test_one_configuration_and_no_target_say_how_to_go_on():
     found = select(**SMALL, hardware="h100-sxm")
     assert found.configurations[0].state == "passes"
     assert [hint.split(":")[0] for hint in found.hints] == ["no target is set, so only memory decides", "one configuration only; widen it"]
-    assert not select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192).hints
+    assert not select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}, chunk=8192, by="rate").hints
 
 
 def test_steps_that_are_full_of_prompts_say_that_a_larger_batch_serves_no_more():
     """A budget of one prompt reads one a step, and a slot turns over every 255 steps."""
-    (says,) = select(**SMALL, hardware=["h100-sxm", "h200"], targets={"itl": 1}).hints
+    (says,) = select(**SMALL, chunk=2048, hardware=["h100-sxm", "h200"], targets={"itl": 1}, by="rate").hints
     assert "fill the token budget of every step beside 255 decoding requests" in says
     rates = [Study(**SMALL, hardware="h200", batch=batch, chunk=2048).exact("sustained_requests") for batch in (255, 400)]
     assert rates[0] == rates[1]

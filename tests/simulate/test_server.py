@@ -75,7 +75,7 @@ def test_cached_tokens_are_not_computed(tmp_path):
 
 
 def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
     held = int(study.exact("concurrency"))
     found = study.simulate(trace=write_trace(tmp_path, [(0, 10_000_000, 2), *[(0, 1000, 200)] * 40]))
     assert found.requests.refused.tolist() == [True] + [False] * 40
@@ -87,7 +87,7 @@ def test_what_no_memory_holds_is_refused_and_others_wait_for_room(tmp_path):
 
 
 def test_a_run_ends_where_its_last_request_is_refused_or_has_no_decode(tmp_path):
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=1000, output=2, batch=64, chunk=4096, mem_capacity="18 GB")
     found = study.simulate(trace=write_trace(tmp_path, [(0, 100, 2), (5, 10_000_000, 2)]))
     assert found.requests.refused.tolist() == [False, True]
     assert found.runs[0].makespan == 5
@@ -143,7 +143,7 @@ def by_requests(cost, batch, budget, work):
 @pytest.mark.parametrize("model", ["llama-3-8b", "gpt-oss-20b", "llama-4-scout", "deepseek-v2-lite"])
 @pytest.mark.parametrize("rate", [5, 60])
 def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
-    cost = StepCost(sr.Study(model, "h200", prompt=100, tp=8 if model == "llama-4-scout" else 1, step_overhead="1 ms").first.case)
+    cost = StepCost(sr.Study(model, "h200", engine="ideal", prompt=100, tp=8 if model == "llama-4-scout" else 1, step_overhead="1 ms").first.case)
     random_ = np.random.default_rng(rate)
     count = 60
     arrival = np.cumsum(random_.exponential(1 / rate, count))
@@ -158,7 +158,7 @@ def test_sums_over_a_batch_are_a_loop_over_its_requests(model, rate):
 
 
 def test_groups_split_requests_and_wait_for_the_slowest(tmp_path):
-    study = sr.Study("deepseek-v2-lite", "h200", attention_dp=4, prompt=1000, output=65, batch=32, chunk=2048)
+    study = sr.Study("deepseek-v2-lite", "h200", engine="ideal", attention_dp=4, prompt=1000, output=65, batch=32, chunk=2048)
     trace = write_trace(tmp_path, [(i / 500, 1000, 65) for i in range(200)])
     found = study.simulate(trace=trace)
     run = found.runs[0]
@@ -189,7 +189,7 @@ def test_a_server_that_only_prefills_waits_as_pollaczek_and_khinchine_say(schedu
 
 
 def test_a_server_works_whenever_somebody_is_there_and_littles_law_holds():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=600, output=100, batch=16, chunk=512, arrival_rate=9, mfu=0.5)
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=600, output=100, batch=16, chunk=512, arrival_rate=9, mfu=0.5)
     found = study.simulate("bursty", requests=1500, seed=2, warmup=0)
     table, run = found.requests, found.runs[0]
     spans = sorted(zip(table.arrival, table.end, strict=True))
@@ -213,7 +213,7 @@ def deployments(count, seed):
     draw = random.Random(seed)
     for _ in range(count):
         yield {
-            "model": draw.choice(("llama-3-8b", "qwen2.5-7b", "gemma-2-9b", "mixtral-8x7b", "deepseek-v2-lite")), "hardware": "h200", "tp": draw.choice((1, 2)),
+            "model": draw.choice(("llama-3-8b", "qwen2.5-7b", "gemma-2-9b", "mixtral-8x7b", "deepseek-v2-lite")), "hardware": "h200", "engine": "ideal", "tp": draw.choice((1, 2)),
             "batch": round(8 * 2 ** draw.uniform(0, 4)), "prompt": round(100 * 2 ** draw.uniform(0, 6)), "output": round(50 * 2 ** draw.uniform(0, 3)),
             "mfu": 0.6, "step_overhead": "1 ms", "mem_capacity": "2 TB",
         }  # fmt: skip
@@ -234,7 +234,7 @@ def test_what_would_take_hours_is_refused(tmp_path):
 
 
 def test_draws_follow_the_seed():
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9)
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=600, output=30, batch=16, chunk=512, arrival_rate=9)
     one, same, other = (study.simulate(requests=200, seed=seed) for seed in (4, 4, 5))
     assert one == same
     assert hash(one) == hash(same)
@@ -245,7 +245,7 @@ def test_draws_follow_the_seed():
 
 
 def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
-    study = sr.Study("llama-3-8b", "h100-sxm", prompt=600, output=90, batch=16, chunk=512, arrival_rate=9)
+    study = sr.Study("llama-3-8b", "h100-sxm", engine="ideal", prompt=600, output=90, batch=16, chunk=512, arrival_rate=9)
     plain = study.simulate(requests=300, seed=4)
     monkeypatch.setattr("symroof.simulate.server.MOST_GAPS", 200)
     merged = study.simulate(requests=300, seed=4)
@@ -257,7 +257,7 @@ def test_times_between_tokens_that_are_merged_keep_their_mean(monkeypatch):
 def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     """An instance of two devices with one device to prefill: each prompt takes twice as long as on two."""
     trace = write_trace(tmp_path, [(0, 10, 1), (0, 10, 1)])
-    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "tp": 2, "prompt": 10, "output": 1}
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "tp": 2, "prompt": 10, "output": 1}
     half, whole = (sr.Study(**case, prefill_devices=n, assume={"scheduling": "disaggregated"}).simulate(trace=trace) for n in (1, 2))
     time = float(sr.Study(**case).exact("prefill_time"))
     sent = whole.requests.first_token[0] - time

@@ -85,6 +85,7 @@ FUNCTIONS = {
     "sqrt": np.sqrt,
     "log2": np.log2,
     "exp": np.exp,
+    "of_largest": lambda *args: _of_largest(args[::2], args[1::2]),
 }
 
 
@@ -93,6 +94,12 @@ def _fold(pick, args):
     for arg in args[1:]:
         found = pick(found, arg)
     return found
+
+
+def _of_largest(keys, values):
+    """The value that goes with the largest key, the first of equal ones."""
+    largest = _fold(np.maximum, keys)
+    return np.select([np.asarray(key == largest) & np.ones(np.broadcast_shapes(*(np.shape(v) for v in values)), bool) for key in keys], values)
 
 
 def apart(sides):

@@ -15,7 +15,7 @@ from symroof.formula.text import text
 from symroof.formula.tree import mentions
 from symroof.symbols import batch
 
-CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 128, "batch": 8}
+CASE = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 2048, "output": 128, "batch": 8}
 FREE, TOKEN = 81_559 * 2**20 - 16_060_522_496, 131_072
 """Memory that the driver reports of an H100 beside the weights of Llama 3 8B, and the cache of a token."""
 
@@ -164,14 +164,14 @@ def test_numbers_out_of_the_range_of_floats(equation, study):
 
 def test_a_width_that_differs_between_layers_is_not_solved_for_as_one():
     """Gemma 2 has two kinds of layers: one number of layers would not say of which."""
-    study = Study(model="gemma-2-9b", hardware="h100-sxm", prompt=4096, output=16)
+    study = Study(model="gemma-2-9b", hardware="h100-sxm", engine="ideal", prompt=4096, output=16)
     with pytest.raises(InputError, match=r"n_layers\.(local|global)"):
         study.solve("itl = 20 ms", "n_layers")
 
 
 @pytest.mark.parametrize("kind", ["local", "global"])
 def test_layers_of_one_kind(kind):
-    study = Study(model="gemma-2-9b", hardware="h100-sxm", prompt=4096, output=16)
+    study = Study(model="gemma-2-9b", hardware="h100-sxm", engine="ideal", prompt=4096, output=16)
     found = study.solve("weight_bytes = 30 GB", f"n_layers.{kind}")
     assert found.verdict == "crosses"
     case = study.first.case

@@ -15,7 +15,7 @@ from symroof.formula.text import text
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.thresholds import THRESHOLDS
 
-B8 = {"model": "llama-3-8b", "hardware": "h200", "mem_capacity": "141 GB"}
+B8 = {"model": "llama-3-8b", "hardware": "h200", "engine": "ideal", "mem_capacity": "141 GB"}
 WEIGHTS, TOKEN = 2 * 8_030_261_248, 2 * 32 * 8 * 128 * 2
 """Resident bytes of Llama 3 8B in 16 bits, and the cache of one token: 32 layers, 8 heads of 128."""
 
@@ -79,7 +79,16 @@ def test_a_definition_is_derived_as_it_is_declared():
     assert sr.Study(prompt=100).derive("peak_context").text == "max(context, prompt)"  # no output: as after one token
 
 
-CHAT = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "output": 200, "batch": 8, "itl_target": "30 ms", "ttft_target": "400 ms"}
+CHAT = {
+    "model": "llama-3-8b",
+    "hardware": "h100-sxm",
+    "engine": "ideal",
+    "prompt": 512,
+    "output": 200,
+    "batch": 8,
+    "itl_target": "30 ms",
+    "ttft_target": "400 ms",
+}
 
 
 @pytest.mark.parametrize("name", [name for name, t in THRESHOLDS.items() if t.unknown in ("prompt", "output", "batch", "context", "tp", "mem_bandwidth")])
@@ -129,9 +138,9 @@ def test_a_crossing_below_one_request():
 
 def test_a_crossing_within_the_first_token():
     """The batch of 7600 makes the first decode step longer than the prefill of 10 tokens: the sides change over before one token is out."""
-    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=10, batch=7600, assume={"decode_steps": "output"})
+    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=10, batch=7600, assume={"decode_steps": "output"})
     found = study.solve("output_decode_exceeds_ttft")
-    first_step = sr.Study(model="llama-3-8b", hardware="h100-sxm", context=11, batch=7600).exact("itl")
+    first_step = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", context=11, batch=7600).exact("itl")
     assert (found.verdict, found.integer) == ("crosses", {"at_least": 1})
     assert abs(found.value - study.exact("ttft") / first_step) < 1e-12
     assert 0 < found.value < 1
@@ -140,7 +149,7 @@ def test_a_crossing_within_the_first_token():
 
 def test_a_response_of_millions_of_tokens():
     """Once the window of 4096 is full every step takes equally long, so the rest of the answer is a division."""
-    given = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "prompt": 100}
+    given = {"model": "mistral-7b-v0.1", "hardware": "h100-sxm", "engine": "ideal", "prompt": 100}
     found = sr.Study(**given).solve("response_time = 10000 s", for_="output")
     full = sr.Study(**given, output=4097).exact("response_time")  # the last of its 4096 steps is at context 4196
     step = sr.Study(**given, context=4196).exact("itl")
@@ -149,18 +158,20 @@ def test_a_response_of_millions_of_tokens():
 
 
 def test_a_search_says_where_it_ended():
-    found = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=512, arrival_rate="1 request/s").solve("queue_wait + ttft = itl", for_="mem_bandwidth")
+    found = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=512, arrival_rate="1 request/s").solve(
+        "queue_wait + ttft = itl", for_="mem_bandwidth"
+    )
     assert (found.verdict, found.value) == ("lhs_above", None)
     assert "where the search ended" in found.reason
     for bandwidth in ("20 GB/s", "100 GB/s", "1 TB/s", "100 TB/s", "1e6 TB/s"):
-        there = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=512, arrival_rate="1 request/s", mem_bandwidth=bandwidth)
+        there = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=512, arrival_rate="1 request/s", mem_bandwidth=bandwidth)
         assert there.exact("queue_wait") + there.exact("ttft") > there.exact("itl")
 
 
 def test_the_bandwidth_at_which_a_burst_drains_in_the_time_of_a_swap():
     """With m = 1/service time: (100 - m)*10 = swap*(m - 1), and the prefill is limited by memory there."""
     load = {"burst_rate": "100 request/s", "burst_duration": "10 s", "arrival_rate": "1 request/s", "host_bandwidth": "50 GB/s"}
-    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=512, **load)
+    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=512, **load)
     swap = Fraction(512 * TOKEN, 50 * 10**9)
     served = (1000 + swap) / (10 + swap)
     assert study.solve("swap_time = burst_drain_time", for_="mem_bandwidth").value == served * study.exact("prefill_bytes")
@@ -209,6 +220,6 @@ def test_counts_meet_each_other_and_numbers(equation, unknown, value):
 @pytest.mark.parametrize("wait", [1, 60, 3600])
 def test_the_rate_at_which_a_queue_waits_for_long_is_next_to_its_last(wait):
     """A queue of M/M/1 waits load*s/(1 - load): at wait/(s*(s + wait)) requests a second, however near that is to 1/s, beyond which there is no wait at all."""
-    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", prompt=2048, output=256, batch=32)
+    study = sr.Study(model="llama-3-8b", hardware="h100-sxm", engine="ideal", prompt=2048, output=256, batch=32)
     service = study.exact("prefill_time")
     assert abs(study.solve(f"queue_wait = {wait} s", for_="arrival_rate").value * service * (service + wait) / wait - 1) < 1e-25

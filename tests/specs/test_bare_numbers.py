@@ -126,7 +126,7 @@ vendor: me
 sources: {sheet: {title: sheet}}
 peaks: {fp16: {dense: 989, source: sheet}}
 memory: {kind: HBM, bandwidth: {value: 3.35, source: sheet}, capacity: {value: 80 GB, source: sheet}}
-price: {value: 2.5, source: sheet}
+prices: [{price: 2.5, kind: on_demand, provider: C, source: {title: list, date: 2026}}]
 """
     with pytest.raises(InputError) as caught:
         build(loads(text, "mine.yaml"), HardwareSpec)

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
+from symroof.api import Study
 from symroof.claims.catalogue_figures import as_quantity, catalogue_figure
 from symroof.errors import InputError
 from symroof.specs import catalogue
@@ -56,10 +57,28 @@ def test_where_only_the_label_is_known_the_source_says_so(name):
 
 @pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].memory.reported is not None])
 def test_what_is_reported_is_near_the_label(name):
-    """A label of so many GB stands for at most as many GiB, of which drivers, ECC and runtimes keep a few per cent."""
+    """A label of so many GB stands for at most as many GiB, of which drivers, ECC and runtimes keep a few per cent; Metal lets one process use two thirds of
+    a small Mac's, three quarters of a large one's."""
     memory = SHIPPED[name].memory
     ratio = memory.reported.value.value / memory.capacity.value.value
-    assert Fraction(93, 100) < ratio <= Fraction(1024**3, 10**9)
+    share = 1 if SHIPPED[name].vendor != "Apple" else Fraction(3, 4) if memory.capacity.value.value >= 36 * GIGA else Fraction(2, 3)
+    assert Fraction(93, 100) * share < ratio <= Fraction(1024**3, 10**9) * share
+
+
+@pytest.mark.parametrize(("name", "mib"), [("m1", 10_922), ("m2-pro", 21_845), ("m2-max", 73_728), ("m4-max", 49_152)])
+def test_what_metal_logs(name, mib):
+    """recommendedMaxWorkingSetSize of 16, 32, 96 and 64 GB: 10,922.67, 21,845.34 and 73,728 MiB, and 49,152."""
+    assert value(name, "mem_capacity") == mib * 1024**2
+
+
+def test_sixteen_bits_are_the_format_that_a_device_is_made_for():
+    """Gaudi 3: 1,678 TFLOP/s in bf16, 459 in fp16; where nobody says which, or says bf16, it is the former."""
+    rates = [
+        Study(model="llama-3-8b", hardware="gaudi3", prompt=8, engine="ideal", **more).value("peak_flops")
+        for more in ({}, {"activations": "bf16"}, {"activations": "fp16"})
+    ]
+    assert rates == [1678e12, 1678e12, 459e12]
+    assert Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, engine="ideal").first.compute == "fp16"
 
 
 def test_a_given_capacity_is_stronger_than_the_catalogue():
@@ -151,6 +170,42 @@ def test_a_part_of_a_part_is_half_of_it():
     for name in ("inferentia2-core", "trainium1-core"):
         core = SHIPPED[name]
         assert (core.peaks["bf16"].dense.value, core.memory.bandwidth.value.value) == (190 * 10**12 // 2, 820 * GIGA // 2)
+
+
+# ----------------------------------------------------------------------------------------------------------------- prices
+
+
+def test_the_price_is_the_median_of_the_list_prices_on_demand():
+    """Of an H200: 3.99, 4.29, 4.45, 4.47, 4.50, 4.50, 4.59, 6.305, 7.912 and 10 USD an hour; a fifth and a sixth of 4.50. Reserved and spot prices are apart."""
+    h200 = SHIPPED["h200"]
+    asked = sorted(float(3600 * listed.price.value) for listed in h200.prices if listed.kind == "on_demand")
+    assert asked == pytest.approx([3.99, 4.29, 4.45, 4.47, 4.5, 4.5, 4.59, 6.305, 7.912, 10])
+    assert (h200.price.low, h200.price.middle, h200.price.high) == (Fraction(399, 360_000), Fraction(450, 360_000), Fraction(1000, 360_000))
+    assert {listed.kind for listed in h200.prices} == {"on_demand", "reserved", "spot"} and min(listed.price.value for listed in h200.prices) < h200.price.low
+
+
+def test_an_even_number_of_prices_has_its_median_between_the_two_in_the_middle():
+    """0.16, 0.18, 0.22 and 0.50 USD an hour for an RTX 3090."""
+    assert SHIPPED["rtx-3090"].price.middle == Fraction(20, 360_000)
+
+
+def test_without_a_price_on_demand_there_is_none():
+    assert SHIPPED["gaudi3"].price is None and not SHIPPED["gaudi3"].prices
+    spot = "prices: [{price: 1 USD/hour, kind: spot, provider: C, source: {title: List, date: 2026}}]\n"
+    assert build(loads(CARD + spot), HardwareSpec).price is None
+
+
+RENTED = ("h100-sxm", "h100-pcie", "h100-nvl", "h200", "b200", "b300", "a100-80gb-sxm", "a100-80gb-pcie", "a100-40gb-sxm", "l40s", "l4", "t4", "mi300x", "mi325x",
+          "mi355x", "rtx-4090", "rtx-5090", "rtx-3090", "rtx-6000-ada", "rtx-pro-6000", "rtx-pro-6000-server", "rtx-a6000", "tpu-v5e", "tpu-v6e")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RENTED)
+def test_what_people_rent_has_three_prices_or_more_with_source_and_date(name):
+    asked = [listed for listed in SHIPPED[name].prices if listed.kind == "on_demand"]
+    assert len(asked) >= 3
+    for listed in SHIPPED[name].prices:
+        source = SHIPPED[name].source_of(listed)
+        assert source.title and source.address and (source.date or source.consulted), listed.provider
 
 
 # ---------------------------------------------------------------------------------------------------------- what is wrong

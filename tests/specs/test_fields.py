@@ -136,6 +136,7 @@ def test_faults_of_a_model(text, listed):
     assert faults(text, ModelSpec) == listed
 
 
+PRICE = "prices:\n- {price: 3 USD/hour, kind: on_demand, provider: C, source: {title: List, date: 2026-01-02}}\n"
 CARD = """\
 name: card
 title: A card
@@ -154,7 +155,10 @@ memory: {kind: HBM, bandwidth: {value: 1 TB/s, source: sheet}, capacity: {value:
         ("dense: 100 TFLOP/s", "dense: -1 TFLOP/s", (5, 16, "peaks.fp16.dense", "must be positive", "")),
         ("title: Sheet, ", "", (4, 11, "sources.sheet.title", "is missing", "")),
         ("date: 2024", "dat: 2024", (4, 33, "sources.sheet.dat", "unknown key", "did you mean 'date'?")),
-        ("vendor: V", "vendor: V\nprice: {value: 3, source: sheet}", (4, 9, "price.value", "write the unit of a price, such as '4.29 USD/hour'", "write '3 USD/hour'")),
+        ("vendor: V", f"vendor: V\n{PRICE.replace(' USD/hour', '')}", (5, 4, "prices[0].price", "write the unit of a price, such as '4.29 USD/hour'", "write '3 USD/hour'")),
+        ("vendor: V", f"vendor: V\n{PRICE.replace('on_demand', 'bought')}", (5, 23, "prices[0].kind", "must be one of on_demand, reserved, spot", "there are: on_demand, reserved, spot")),
+        ("vendor: V", f"vendor: V\n{PRICE.replace(', date: 2026-01-02', '')}", (1, 1, "", "prices.0: the source of a price needs a date", "")),
+        ("vendor: V", f"vendor: V\n{PRICE}{PRICE.partition('prices:')[2]}", (1, 1, "", "prices.1: C already has a price of the kind on_demand", "")),
         ("1 TB/s, source: sheet", "1 TB/s, source: sheat", (1, 1, "", "memory.bandwidth: source 'sheat' is not listed under sources", "")),
     ],
 )  # fmt: skip

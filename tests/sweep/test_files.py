@@ -24,7 +24,7 @@ from tests.cli import ROOT
 
 from . import FORMATS, points
 
-CASE = {"model": "llama-3-8b", "hardware": ["h100-sxm", "h200"], "prompt": 2048, "output": 128, "arrival_rate": 30}
+CASE = {"model": "llama-3-8b", "hardware": ["h100-sxm", "h200-nvl"], "prompt": 2048, "output": 128, "arrival_rate": 30}
 OVER = {"weights": ["fp16", "int4"], "batch": [1, 7, 64, 500], "mfu": "0.3:0.9:+0.3"}
 QUANTITIES = ["itl", "ttft", "queue_wait", "kv_bytes_per_token", "cost_per_mtok", "decode_bound"]
 
@@ -53,7 +53,7 @@ def test_points_read_back_are_those_of_cases_of_their_own(planned, kind, most, t
                 continue
             assert point[name] == (exact if isinstance(exact, (bool, str)) else pytest.approx(float(exact), rel=1e-12))
     missing = {name for point in found for name, value in point.items() if value is None}
-    assert missing == {"queue_wait", "cost_per_mtok"}  # 30 requests a second are too many at an MFU of 0.3; the catalogue has no price of an H200
+    assert missing == {"queue_wait", "cost_per_mtok"}  # 30 requests a second are too many at an MFU of 0.3; the catalogue has no price of an H200 NVL
 
 
 @pytest.mark.parametrize("kind", FORMATS)

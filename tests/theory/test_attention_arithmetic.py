@@ -7,7 +7,17 @@ import pytest
 import symroof as sr
 
 PEAK, WIDE = 2 * 10**15, 10**15
-CASE = {"model": "llama-3-70b", "hardware": "h100-sxm", "prompt": 8192, "output": 64, "batch": 8, "weights": "fp8", "activations": "fp8", "peak_flops": PEAK}
+CASE = {
+    "engine": "ideal",
+    "model": "llama-3-70b",
+    "hardware": "h100-sxm",
+    "prompt": 8192,
+    "output": 64,
+    "batch": 8,
+    "weights": "fp8",
+    "activations": "fp8",
+    "peak_flops": PEAK,
+}
 
 
 def study(**more):

@@ -7,8 +7,8 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
-from symroof.theory.steps import CACHED_TOKENS, STEPS, AttentionReach, ExpertPool, driver
-from symroof.theory.switches import assume
+from symroof.theory.steps import CACHED_TOKENS, SPAN, STEPS, WINDOW_KEEPS, AttentionReach, ExpertPool, driver
+from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.totals import resident
 
 BY_NAME = {step.name: step for step in STEPS}
@@ -162,6 +162,8 @@ def test_experts_that_tokens_draw(tokens):
 @pytest.mark.parametrize(("reach", "limit"), [(None, 99), ("window", 7), ("chunk", 5)])
 def test_tokens_a_layer_keeps(reach, limit):
     for context in range(1, 12):
-        v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2})
-        assert evaluate(resident(Name("kappa"), REACHES[reach], Name("requests")), v) == 3 * 2 * min(context, limit)
-    assert CACHED_TOKENS.keys() == REACHES.keys()
+        v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2, "window_chunk": 2})
+        for kept, tokens in (("window", min(context, limit)), ("chunk", min(context, limit + 2)), ("full", context)):
+            assert evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v) == 3 * 2 * tokens
+    assert WINDOW_KEEPS.keys() == SWITCHES["window_cache"].values.keys()
+    assert CACHED_TOKENS.keys() | {"window", "chunk"} == SPAN.keys()

@@ -116,7 +116,7 @@ def study(model, layout, workload, **more):
     if "prefill_batch" in workload:
         chosen["prefill_batch"] = workload["prefill_batch"] * layout.attention_dp
     degrees = {"tp": layout.tp, "pp": layout.pp, "attention_dp": layout.attention_dp}
-    return sr.Study(model=model, **chosen, **{name: degree for name, degree in degrees.items() if degree > 1})
+    return sr.Study(model=model, engine="ideal", **chosen, **{name: degree for name, degree in degrees.items() if degree > 1})
 
 
 def expected(model, layout, workload):

@@ -38,8 +38,9 @@ def limit(found, name):
 
 
 def test_the_batch_that_memory_allows():
-    by_hand = (0.9 * 2 * 81559 * 2**20 - WEIGHTS) // (2 * KV * (4096 + 511))
-    assert limit(reviewed(), "max_batch_memory") == by_hand == 228
+    copied = 65 * 4096 * 2  # the norms, on each of the two devices
+    by_hand = ((0.9 - 0.04) * 2 * 81559 * 2**20 - WEIGHTS - copied) // (2 * KV * (4096 + 511))
+    assert limit(reviewed(), "max_batch_memory") == by_hand == 216
 
 
 def test_the_batch_and_the_chunk_within_the_itl_target():
@@ -111,9 +112,9 @@ def test_defaults_go_by_the_device(device, batch, budget):
     assert "--gpu-memory-utilization" in defaults
 
 
-@pytest.mark.parametrize(("line", "running", "words"), [("", 256, "batch = 256"), (" --max-num-seqs 300", 279, "batch = 279, as many as fit; others wait")])
+@pytest.mark.parametrize(("line", "running", "words"), [("", 256, "batch = 256"), (" --max-num-seqs 300", 264, "batch = 264, as many as fit; others wait")])
 def test_as_many_requests_run_as_fit(line, running, words):
-    """(0.92 * 85.52 GB - 2 * 8,030,261,248 byte)/(131,072 byte * (1,500 + 211 - 1) token) = 279.4"""
+    """((0.92 - 0.04) * 85.52 GB - 2 * 8,030,261,248 byte)/(131,072 byte * (1,500 + 211 - 1) token) = 264.1"""
     made = reviewed(f"vllm serve meta-llama/Llama-3.1-8B{line}", prompt=1500, output=211, **({} if line else {"batch": 256}), mem_capacity="85.52 GB").served
     assert made.batch == running == made.study.first.case.value("batch")
     assert next(t.sets for t in made.flags if t.flag == "--max-num-seqs") == words
@@ -121,9 +122,9 @@ def test_as_many_requests_run_as_fit(line, running, words):
     assert made.study.first.case.value("chunk") == made.budget - running
 
 
-def test_where_not_one_request_fits_the_line_stays_as_it_is():
+def test_where_not_one_request_fits_the_case_is_of_one():
     made = reviewed("vllm serve meta-llama/Meta-Llama-3-70B-Instruct --max-num-seqs 16").served
-    assert made.batch == 16 and made.study.first.does_not_fit
+    assert made.batch == 1 and made.study.first.does_not_fit
 
 
 def test_what_symroof_is_told_wins_over_the_line():
@@ -134,7 +135,7 @@ def test_what_symroof_is_told_wins_over_the_line():
 def test_what_is_not_said_and_not_modelled_is_told():
     found = reviewed(f"{LINE} --swap-space 4 --port 80", prompt=None, output=None)
     said = "\n".join(found.warnings)
-    for word in ("no workload is given", "32,768", "memory_reserve", "--swap-space is not modelled"):
+    for word in ("no workload is given", "32,768", "--swap-space is not modelled"):
         assert word in said
     assert "longest request" in "\n".join(reviewed(LINE, prompt=32768).warnings)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import LOAD, metrics_of, queues
+from symroof.analysis.verdict import LOAD, NOT_AT, metrics_of, queues
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
 from symroof.formula.tree import Expr, Name, Num
@@ -18,7 +18,7 @@ from symroof.report.live.javascript_program import Program, javascript_list
 from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, of_links, over_ranges, settings, values_of
 from symroof.report.live.threshold_formulas import ThresholdFormula, threshold_formula
 from symroof.report.view_case import decision_metrics
-from symroof.report.view_decision import IN_PART, MOST_NUMBERS, key_metrics
+from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, key_metrics
 from symroof.resources import data_folder
 from symroof.theory.symbols import INPUTS, NOUNS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
@@ -73,6 +73,9 @@ def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "most": MOST_NUMBERS,
         "targets": _targets(subject),
         "in_part": IN_PART,
+        "at_median": AT_MEDIAN,
+        "not_at": NOT_AT,
+        "priced": [name for name in _quantities(subject) if subject.priced(name)],
         "peak": peaks,
         "bounded": [name for name in _quantities(subject) if subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)],
         "ranged": over_ranges(_quantities(subject), subject),
@@ -87,7 +90,8 @@ def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     }
     for i, group in enumerate(groups):
         for j, setting in enumerate(group.settings):
-            data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j]]
+            prices = [float(price) for price in setting.bound_case.list_prices]
+            data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j], prices]
     code = script(groups)
     return {"data": data, "json": json_for_script(data), "script": code, "hash": content_hash(code), "controls": controls}
 
@@ -199,6 +203,7 @@ def _units(subject: BoundCase) -> dict[str, Any]:
         "plural": sorted(COUNTED | NOUNS),
         "counted": [name for name in names if theory.symbol(name).counted],
         "written": written,
+        "digits": {name: digits for name in names if (digits := theory.symbol(name).digits)},
         "signs": SYMBOLS,
         "prefixes": [[prefix, float(size)] for prefix, size in DECIMAL_PREFIXES.items()],
     }

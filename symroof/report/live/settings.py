@@ -95,7 +95,7 @@ def efficiencies(setting: Setting) -> dict[str, SourcedValue]:
     given = dict(setting.bound_case.given)
     if any(value.measured for value in given.values()):
         given = _of_several(setting.bound_case, given)
-    return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or isinstance(value.setting, ValueRange)}
+    return {name: value for name, value in given.items() if name in AT_PEAK or value.measured or (isinstance(value.setting, ValueRange) and not value.listed)}
 
 
 def _of_several(bound_case: BoundCase, given: dict[str, SourcedValue]) -> dict[str, SourcedValue]:

@@ -97,6 +97,7 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     notes = [
         "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
         + (f" Everything is evaluated {subject.range_position}." if subject.corners else ""),
+        "Costs are at the median of the list prices." if by == of.cost and any(configuration.first.list_prices for configuration in every) else "",
         f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
         f"Left out, for they fit at no batch: {'; '.join(gone)}." if gone else "",
         f"Left out: {len(batch_series(study)) - MOST} further configurations." if len(batch_series(study)) > MOST else "",

@@ -91,6 +91,12 @@ def hardware() -> st.SearchStrategy[dict]:
         return st.fixed_dictionaries({"value": st.sampled_from(texts), "source": source}, optional={"note": title()})
 
     peak = st.fixed_dictionaries({"dense": st.sampled_from(("400 TFLOP/s", "1 FLOP/s", "0", "1e40 FLOP/s", "4 TB/s")), "source": source})
+    asked = {
+        "price": st.sampled_from(("4 USD/hour", "0 USD/hour", "1e40 USD/hour", "3")),
+        "kind": st.sampled_from(("on_demand", "reserved", "x")),
+        "provider": title(),
+        "source": title().map(lambda text: {"title": text, "date": "2026"}),
+    }
     memory = {"bandwidth": figure("3 TB/s", "1 byte/s", "0", "1e40 byte/s"), "capacity": figure("80 GB", "1 byte", "1e30 byte"), "kind": title()}
     required = {
         "name": rarely(st.just("mine"), title(), 10),
@@ -106,7 +112,7 @@ def hardware() -> st.SearchStrategy[dict]:
         "network": link,
         "host_link": link,
         "power": figure("500 W"),
-        "price": figure("4 USD/hour", "0 USD/hour"),
+        "prices": st.lists(st.fixed_dictionaries(asked), max_size=3),
         "notes": st.lists(title(), max_size=2),
     }
     return st.fixed_dictionaries(required, optional=optional)
