@@ -14,7 +14,7 @@ def implicit(name: str, bound_case: BoundCase) -> Compare | None:
     >>> from symroof.analysis.study import Study
     >>> from symroof.formula.text import text
     >>> text(implicit("disaggregated_batch", Study().first))
-    'disaggregated_batch = min(prefill_request_rate*response_steps*loaded_decode_time(batch = disaggregated_batch), batch)'
+    'disaggregated_batch = min(prefill_request_rate*slot_steps*loaded_decode_time(batch = disaggregated_batch), batch)'
     >>> implicit("itl", Study().first) is None
     True
     """
