@@ -29,7 +29,7 @@ def test_the_relation_of_what_is_searched():
     answers = Study(**SERVED, arrival_rate="1 request/s", itl_target="1 ms").first
     busy = "arrival_rate/dp*slot_steps*open_itl(decoding_requests = steady_batch)"
     assert text(implicit("steady_batch", answers)) == f"steady_batch = min({busy}, most_decoding)"
-    assert text(implicit("best_batch", answers)) == "meets_itl(batch = best_batch)*meets_ttft(batch = best_batch, wait_for_slot = 0) = 1"
+    assert text(implicit("best_batch", answers)) == "meets_itl(batch = best_batch)*meets_ttft(wait_for_slot = 0, batch = best_batch) = 1"
     assert implicit("itl", answers) is None
     derivation = Study(**SERVED, arrival_rate="1 request/s").derive("steady_batch")
     assert derivation.implicit_text == f"steady_batch = min({busy}, most_decoding)"
