@@ -23,7 +23,6 @@ from symroof.formula.tree import ZERO, Compare, Expr, names
 from symroof.solver.closed_forms import COEFFICIENTS
 from symroof.solver.result import Condition, Solved
 from symroof.solver.roots import sign
-from symroof.specs.fields import ValueRange
 from symroof.theory.symbols import GROUPS, Symbol, base_name
 from symroof.theory.thresholds import Threshold
 from symroof.units import format_quantity, significant
@@ -218,7 +217,7 @@ class Solution(InSympy):
             return {}
         inputs = self.bound_case.inputs(self._names, everything=False)
         moved = [
-            name for name, valued in self.bound_case.given.items() if not isinstance(valued.setting, ValueRange) and self.unknown in names(valued.setting)
+            name for name, valued in self.bound_case.given.items() if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)
         ]  # by the answer: no number was assumed
         return {name: entry for name, entry in inputs.items() if entry.defaulted and name not in (self.unknown, *moved)}
 

@@ -33,6 +33,7 @@ from symroof.cases.spec_values import (
     dimension,
     groups_inside,
     lengths,
+    stored_size,
 )
 from symroof.errors import InputError, Problem
 from symroof.formula.parse import parse
@@ -181,6 +182,9 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         chosen_draft=draft,
         spec_inputs=from_specs,
     )
+    if model and model.stored_bytes and roles["weights"] is None and values.keys().isdisjoint(STORAGE):
+        size, more = stored_size(model, made.case.value("weight_bytes"))
+        made = made.with_changes(given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more))
     return _with_draft(made, layered, documents, roles, single) if draft.spec else made
 
 
@@ -189,6 +193,10 @@ def _add_measured_prefill(given: dict[str, SourcedValue]) -> None:
     measured = given.get("ttft")
     if measured and "prefill_time" not in given and isinstance(measured.setting, (Num, ValueRange)):
         given["prefill_time"] = SourcedValue(parse("ttft - queue_time - prefill_overhead"), f"what ttft leaves ({measured.source})")
+
+
+STORAGE = (WIDTH, "weight_bytes", "params")
+"""Inputs that replace what the model's own files say of their size."""
 
 
 def _narrowed(layered: Request, from_specs: SpecInputs, roles: dict[str, str | None], values: dict[str, Setting]) -> Request:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from symroof.cases.engine_defaults import native_format, profile_of
 from symroof.cases.request import Request, Values
-from symroof.cases.spec_values import SourcedValue, check_name, device_values, model_values, precision_values, stored_model
+from symroof.cases.spec_values import SourcedValue, device_values, model_values, precision_values, stored_model
 from symroof.specs import catalogue
+from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
@@ -102,15 +103,17 @@ def inputs_of_specs(
     model, device = chosen_model.spec, chosen_device.spec
     given: dict[str, SourcedValue] = {}
     warnings: list[str] = []
+    if model and model.quantization and roles["weights"] == model.quantization.format and model_by_hub_name(chosen_model.name):
+        roles = {**roles, "weights": None}  # the name says so too: one checkpoint, whichever says it
     model, as_stored = stored_model(model, roles["weights"], warnings)
     chosen_model = replace(chosen_model, spec=model)
     profile = profile_of(layered, bool(model or device), preset is not None)
     precisions, widths = precision_values(roles, given, layered.origin, model, as_stored)
     if model:
         given |= model_values(model)
-        warnings += model.cautions()
-        check_name(chosen_model.name, roles, warnings)
-    compute = device_values(device, preset, widths, given, warnings, _native(profile, device, roles, widths)) if device else None
+        warnings += model.cautions(roles["weights"] is None)
+    unchosen = roles["activations"] is None and not (roles["weights"] or "").startswith("fp16")
+    compute = device_values(device, preset, widths, given, warnings, _native(profile, device, roles, widths), unchosen) if device else None
     special: Values = {}
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Expr, Num
-from symroof.specs.catalogue import model_by_hub_name
 from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
 from symroof.specs.engine_profile import IDEAL, EngineProfile
 from symroof.specs.fields import ValueRange
@@ -87,8 +86,11 @@ def precision_values(
     widths = {role: precision_width(name) if role == "weights" else of_elements(precision_width(name)) for role, name in names.items()}
     if stored and model:
         widths["weights"], names["weights"] = stored.width(model.operator_widths()), stored.method
-        origin = origin if as_stored else {**origin, "weights": f"model {model.name}"}
-        roles = {**roles, "weights": stored.method}
+        own = {"weights": stored.method} | ({"kv": stored.kv} if stored.kv and roles["kv"] is None and not as_stored else {})
+        origin = origin if as_stored else {**origin, **dict.fromkeys(own, f"model {model.name}")}
+        roles = {**roles, **own}
+        if "kv" in own:
+            names["kv"], widths["kv"] = own["kv"], precision_width(own["kv"])
     for role, chosen in widths.items():
         if roles[role] is None:
             continue
@@ -117,16 +119,39 @@ def stored_model(model: ModelSpec | None, weights: str | None, warnings: list[st
     return model.model_copy(update={"quantization": quantization_at(weights, model)}), True
 
 
+TOLD_APART = Fraction(1, 200)
+"""A difference between two sizes of a checkpoint that is worth a word: layers that predict ahead, parts for images."""
+
+
+def stored_size(model: ModelSpec, counted: Fraction) -> tuple[SourcedValue, list[str]]:
+    """The size of a checkpoint as its index says, and a difference from what is counted in words.
+
+    Matrices stored in 32 bits are narrowed when they are loaded, and are half as large.
+    """
+    held, said = Fraction(model.stored_bytes or 0), f"{model.shown_name}: its index says"
+    warnings = []
+    if model.quantization is None and held > Fraction(18, 10) * counted:
+        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB in 32 bits; the half is resident")
+        held /= 2
+    if abs(held / counted - 1) > TOLD_APART:
+        warnings.append(f"{said} {float(held) / 1e9:,.4g} GB, which is used; {float(counted) / 1e9:,.4g} GB are counted")
+    return SourcedValue(Num(held, dimension("weight_bytes")), f"model {model.name}: total_size of model.safetensors.index.json"), warnings
+
+
 def model_values(model: ModelSpec) -> dict[str, SourcedValue]:
     """The inputs a model supplies."""
     return {name: SourcedValue(Num(value, dimension(name)), f"model {model.name}") for name, value in model.values().items()}
 
 
 def device_values(
-    device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, SourcedValue], warnings: list[str], native: str | None = None
-) -> str | None:
-    """The inputs a device supplies, and the precision its peak is taken at; ``native`` is that of the weights where the engine computes in it."""
+    device: HardwareSpec, preset: PresetSpec | None, widths: dict[str, Width], given: dict[str, SourcedValue], warnings: list[str], native: str | None = None,
+    sixteen_bits: bool = False,
+) -> str | None:  # fmt: skip
+    """The inputs a device supplies, and the precision its peak is taken at; ``native`` is that of the weights where the engine computes in it,
+    ``sixteen_bits`` says that nobody chose which of the two 16-bit formats."""
     required = native or compute_precision(widths["weights"], widths["activations"])
+    if sixteen_bits and required == DEFAULT_PRECISION and _faster_in_bf16(device):
+        required = "bf16"
     own = preset.peaks.get(device.name, {}) if preset else {}
     rates = {name: peak.dense for name, peak in device.peaks.items()} | ({} if not own else dict(own))
     available = list(own) if own else list(rates)
@@ -151,6 +176,12 @@ def device_values(
         for name, why in OVER_HOST_LINK.items():
             given.setdefault(name, _device_given(device, name, device.host_link.bandwidth, why))
     return compute
+
+
+def _faster_in_bf16(device: HardwareSpec) -> bool:
+    """Whether bf16 is the 16-bit format that a device is made for (Gaudi 3: 1,678 TFLOP/s, and 459 in fp16)."""
+    rates = {name: device.peaks[name].dense.value for name in ("fp16", "bf16") if name in device.peaks}
+    return len(rates) == 2 and rates["bf16"] > rates["fp16"]
 
 
 OVER_HOST_LINK = {
@@ -206,13 +237,6 @@ def check_split(values: Mapping[str, Setting], given: Mapping[str, SourcedValue]
             problems.append(Problem("given", f"{name} differs between parts of this model", path=name, hint=f"set {' and '.join(parts)}"))
     if problems:
         raise InputError(problems)
-
-
-def check_name(name: str, roles: Mapping[str, str | None], warnings: list[str]) -> None:
-    """Warn where a model's name on the hub states weights or a version that the case does not follow."""
-    entry = model_by_hub_name(name)
-    if entry and (remark := entry.remark(roles["weights"] is not None)):
-        warnings.append(f"{name} is taken as {entry.name}; {remark}")
 
 
 LENGTHS = (("prompt", "output"), ("context",))

@@ -24,6 +24,7 @@ COMMANDS = {
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
     "probe": "Measure this machine at a model's shapes, for calibrate.",
     "vllm": "Explain a vllm serve command line, and recommend one.",
+    "server": "The same for lines of SGLang, TensorRT-LLM, llama.cpp and containers.",
     "list": "The catalogue: models, hardware, precisions, quantities, thresholds, assumptions, presets.",
     "show": "One entry with values, units and sources.",
     "validate": "Check spec files.",

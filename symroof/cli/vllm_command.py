@@ -12,6 +12,7 @@ from symroof.cli.output import json_text, say, switches_line
 if TYPE_CHECKING:
     from symroof.vllm.advice import Advice, Review
     from symroof.vllm.batch_limits import BatchLimit
+    from symroof.vllm.command_line import ServeCommand
 
 
 SOLVED = "flags solved at the values expected, not at the slow end of their ranges, where `symroof select` chooses its batches"
@@ -30,24 +31,36 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
     Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the recommended command line, each number
     with the threshold it was solved from. The command line is only read, never run. Options given here override its flags.
     """
+    from symroof.vllm.command_line import read_line
+
+    return reviewed(read_line(line), strict, as_json, options)
+
+
+def reviewed(line: ServeCommand, strict: bool, as_json: bool, options: dict[str, Any]) -> int:
+    """Print the review of a parsed command; the exit code."""
     from symroof.analysis.verdict import findings
     from symroof.vllm.advice import review
-    from symroof.vllm.command_line import read_line
     from symroof.vllm.served_case import served_case
 
-    advised = review(served_case(read_line(line), line_selection(options)))
+    advised = review(served_case(line, line_selection(options)))
     say(json_text(review_json(advised)) if as_json else review_text(advised))
     return int(strict and bool(findings(advised.served.study.first)))
 
 
+def _source(advised: Review) -> str:
+    from symroof.vllm.flags import SOURCE
+
+    return advised.served.line.engine.source or SOURCE
+
+
 def review_json(advised: Review) -> dict[str, Any]:
     """The review as JSON."""
-    from symroof.analysis.verdict import efficiency_basis
-    from symroof.vllm.flags import SOURCE
+    from symroof.analysis.verdict import case_warnings, efficiency_basis
 
     answers, made = advised.served.study.first, advised.served
     return {
-        "schema": "symroof/vllm/1",
+        "schema": f"symroof/{'vllm' if made.line.engine.name == 'vllm' else 'server'}/1",
+        "engine": made.line.engine.name,
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
         "flags": [{"flag": t.flag, "value": t.value, "sets": t.sets, "says": t.says, "defaulted": t.defaulted} for t in made.flags],
@@ -64,8 +77,8 @@ def review_json(advised: Review) -> dict[str, Any]:
             "warnings": advised.missed_targets,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
-        "warnings": advised.warnings,
-        "read": SOURCE,
+        "warnings": list(dict.fromkeys((*case_warnings(answers), *advised.warnings))),
+        "read": _source(advised),
     }
 
 
@@ -80,13 +93,12 @@ def review_text(advised: Review) -> str:
     from symroof.analysis.case_titles import case_title
     from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
     from symroof.drawing.table_formats import text_table
-    from symroof.vllm.flags import SOURCE
 
     made, answers = advised.served, advised.served.study.first
     warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
-    lines += ["flags (* = vLLM's default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]
+    lines += [f"flags (* = {made.line.engine.title}'s default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
     facts = [[name, result.text(), advised.case_of(name).peak_bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
@@ -103,7 +115,7 @@ def review_text(advised: Review) -> str:
         "",
     ]
     lines += _advice(advised)
-    return "\n".join([*lines, switches_line(answers), f"flags as in {SOURCE}"])
+    return "\n".join([*lines, switches_line(answers), f"flags as in {_source(advised)}"])
 
 
 def _value(limit: BatchLimit) -> str:
@@ -121,8 +133,9 @@ def _advice(advised: Review) -> list[str]:
     if not advised.advice:
         return []
     lines = ["recommended" + (f" ({SOLVED})" if advised.served.study.first.box else "")]
+    engine = advised.served.line.engine
     for advice in advised.advice:
-        lines += [f"  --{advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
+        lines += [f"  {engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}", *_derived(advice)]
     return [*lines, "", advised.line, "", *_gives(advised)]
 
 

@@ -252,7 +252,12 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         ]
     if spec.filled:
         tables.append(("missing in the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
-    notes = [*spec.caveats, *spec.notes, "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions."]
+    notes = [
+        *spec.caveats,
+        *(spec.quantization.unread if spec.quantization else ()),
+        *spec.notes,
+        "Bytes are at 16 bits for weights and cache; `symroof eval` takes other precisions.",
+    ]
     notes += spec.quantization.notes if spec.quantization else ()
     return CatalogueEntry("model", spec.shown_name, facts, [*tables, *_stored(spec)], notes)
 
@@ -314,7 +319,7 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
     case = bound_case.case
     parts: dict[tuple[str, str], list[Any]] = {}
     for cell in placed_rows(bound_case.architecture, bound_case.assumptions):
-        if cell.stream == "params":
+        if cell.stream == "params" and cell.end != "tied":  # a tied head is the embedding's table, which is stored once
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
     for (part, width), group in parts.items():

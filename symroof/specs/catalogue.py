@@ -31,14 +31,21 @@ SINGULAR = {
 }
 
 HUB = "https://huggingface.co/"
-TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo", "bf16", "fp16"])
+TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo"])
 """Words of a name that change no dimension: how a model was trained last, which library or plain format its files are for."""
 
 STORED_AS = {
-    "fp8": "fp8", "dynamic": "fp8", "awq": "awq", "gptq": "gptq", "int4": "w4a16", "w4a16": "w4a16", "w8a8": "w8a8", "w8a16": "w8a16", "int8": "int8",
-    "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "bnb": "nf4", "4bit": "nf4", "8bit": "int8", "gguf": "q4_k_m", "quantized": "",
+    "dynamic": "", "fp8": "fp8-block", "nvfp4a16": "nvfp4a16", "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "awq": "awq", "gptq": "gptq", "w4a16": "w4a16",
+    "w8a16": "w8a16", "w8a8": "w8a8", "int4": "w4a16", "int8": "w8a8", "bnb": "nf4", "4bit": "nf4", "8bit": "w8a8", "gguf": "q4_k_m", "quantized": "",
 }  # fmt: skip
-"""Words that say how a checkpoint is stored, each with its precision; empty where the word alone says too little."""
+"""Words that say how a checkpoint is stored, the surest first, each with its precision; empty where the word alone says too little."""
+TOGETHER = {
+    ("fp8", "dynamic"): "fp8-dynamic", ("gptq", "int8"): "gptq-int8", ("gptq", "8bit"): "gptq-int8", ("awq", "int8"): "w8a16", ("awq", "8bit"): "w8a16",
+    ("bnb", "8bit"): "w8a8",
+}  # fmt: skip
+"""Two such words that say another thing together: ``GPTQ-Int8`` has 8 bits."""
+WIDE = frozenset(["bf16", "fp16"])
+"""Words that say that a checkpoint is stored in 16 bits, whatever the model was published in."""
 
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
 MOST_NEAR = 3
@@ -61,7 +68,8 @@ class NamedModel:
 
     Attributes:
         name: its name or alias.
-        stored: the precision that the name speaks of, and the word it says so with; empty where it speaks of none.
+        stored: the precision that the name speaks of, ``fp16`` of 16 bits; empty where it speaks of none.
+        stored_word: the words it says so with.
         version: what of the name the catalogue does not tell apart.
     """
 
@@ -70,31 +78,34 @@ class NamedModel:
     stored_word: str = ""
     version: str = ""
 
-    def remark(self, precision_chosen: bool = False) -> str:
-        """What the name speaks of that is not taken from it."""
-        says = []
-        if self.stored and not precision_chosen:
-            says.append(f"its name says {self.stored_word}: --weights {self.stored} takes the weights as such a checkpoint stores them")
-        if self.version:
-            says.append(f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs")
-        return "; ".join(says)
+    def remark(self) -> str:
+        """What the name speaks of that the catalogue does not tell apart."""
+        return f"the catalogue does not tell its {self.version} apart: give its config.json if that one differs" if self.version else ""
 
 
 def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel | None:
-    """The model of the catalogue behind a name of the hub, with or without its organisation."""
+    """The model of the catalogue behind a name of the hub, with or without its organisation: an entry of just that name first, then
+    the one whose words it has beside those of its storage and its tuning."""
     for entry in shipped.values():
         if _address(entry) == name.lower():
             return NamedModel(entry.name)
-    words, word = _words(name)
-    known = {"-".join(_words(spelling)[0]): reachable_names for spelling, reachable_names in _spellings(shipped)}
-    left_out: list[str] = []
+    whole = name.rpartition("/")[2].lower()
+    spellings = list(_spellings(shipped))
+    if exact := next((reachable_name for spelling, reachable_name in spellings if spelling == whole), ""):
+        return NamedModel(exact)
+    stored, said = _storage(name)
+    known = [(_untold(spelling), reachable_name) for spelling, reachable_name in reversed(spellings)]
+    known.sort(key=lambda entry: -len(TUNED.intersection(entry[0])))  # Kimi-K2-Thinking before Kimi-K2, whose tunings of no entry it stands for
+    words, left_out = _untold(name), list[str]()
     while words:
         for spelled in (words, words[1:] if words[0] == "meta" else words):
-            if match := known.get("-".join(spelled)):
-                return NamedModel(match, STORED_AS.get(word, ""), word, "-".join(left_out))
-        if not VERSION.fullmatch(words[-1]):
+            for its_words, match in known:
+                if its_words == [word for word in spelled if word not in TUNED or word in its_words]:
+                    return NamedModel(match, stored, said, "-".join(left_out))
+        last = next((i for i in reversed(range(1, len(words))) if words[i] not in TUNED), 0)
+        if not VERSION.fullmatch(words[last]):
             return None
-        left_out.insert(0, words.pop())
+        left_out.insert(0, words.pop(last))
     return None
 
 
@@ -116,20 +127,41 @@ def _address(entry: CatalogueEntry) -> str:
     return address.removeprefix(HUB) if address.startswith(HUB) else ""
 
 
-def _words(name: str) -> tuple[list[str], str]:
-    """The words that tell one model from another, and the one that says how it is stored."""
-    words = re.split(r"[-_ ]+", name.rpartition("/")[2].lower().replace("quantized.", "quantized-"))
-    stored = [word for word in words[1:] if word in STORED_AS]
-    telling = [word for i, word in enumerate(words) if not i or (word not in TUNED and word not in STORED_AS)]
-    named = [word for word in stored if STORED_AS[word]]
-    return telling, next((word for word in named if word not in ("int4", "int8", "dynamic", "4bit", "8bit")), named[0] if named else "")
+def _split(name: str) -> list[str]:
+    return re.split(r"[-_ ]+", name.rpartition("/")[2].partition(":")[0].lower().replace("quantized.", "quantized-"))
+
+
+def _untold(name: str) -> list[str]:
+    """The words of a name beside those that say how it is stored."""
+    return [word for i, word in enumerate(_split(name)) if not i or (word not in STORED_AS and word not in WIDE)]
+
+
+def _words(name: str) -> list[str]:
+    """The words that tell one model from another."""
+    return [word for i, word in enumerate(_untold(name)) if not i or word not in TUNED]
+
+
+def _storage(name: str) -> tuple[str, str]:
+    """The precision that a name speaks of, and the words it says so with; a mixture of llama.cpp behind a colon, as its ``-hf`` takes one."""
+    tag = name.rpartition(":")[2].lower() if ":" in name else ""
+    words = _split(name)[1:]
+    if tag and "gguf" in words:
+        return tag, f"GGUF:{tag.upper()}"
+    for pair, precision in TOGETHER.items():
+        if set(pair) <= set(words):
+            return precision, "-".join(word.upper() for word in words if word in pair)
+    named = next((word for word, precision in STORED_AS.items() if precision and word in words), "")
+    if named:
+        return STORED_AS[named], named.upper()
+    wide = next((word for word in words if word in WIDE), "")
+    return ("fp16", wide.upper()) if wide else ("", "")
 
 
 def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
     """The models of the catalogue whose names are nearest."""
     own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
-    spellings = {"-".join(_words(spelling)[0]): own.get(reachable_names, reachable_names) for spelling, reachable_names in _spellings(shipped)}
-    near = difflib.get_close_matches("-".join(_words(name)[0]), spellings, n=3 * MOST_NEAR, cutoff=0.6)
+    spellings = {"-".join(_words(spelling)): own.get(reachable_names, reachable_names) for spelling, reachable_names in _spellings(shipped)}
+    near = difflib.get_close_matches("-".join(_words(name)), spellings, n=3 * MOST_NEAR, cutoff=0.6)
     return list(dict.fromkeys(spellings[spelling] for spelling in near))[:MOST_NEAR]
 
 
@@ -189,7 +221,7 @@ def entries(kind: str) -> dict[str, CatalogueEntry]:
 
 
 ENDINGS = (".yaml", ".yml", ".json", ".gguf")
-ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}(?::\w{1,16})?")
 
 
 def is_path(name: str, base: Path | None = None) -> bool:
@@ -248,7 +280,7 @@ def _file_of(kind: str, name: str) -> Path | None:
 
 
 LONGEST_NAME = 200
-PRINTED_NAME = re.compile(r"[A-Za-z0-9](?:[\w ,./()-]*[\w)])?")
+PRINTED_NAME = re.compile(r"[A-Za-z0-9](?:[\w ,./:()-]*[\w)])?")
 """What may be a name as a vendor, a driver or the hub prints it."""
 
 

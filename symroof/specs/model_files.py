@@ -25,8 +25,28 @@ def read_model(name: str, base: Path | None = None, assume_family: str | None = 
     """
     path = model_path(name, base)
     if path is None:
-        return _built(catalogue.find("models", name, base))
+        spec, document = _built(catalogue.find("models", name, base))
+        return _as_named(spec, name), document
     return READERS.get(_ending(path), _spec)(path, assume_family)
+
+
+def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
+    """A model stored as its name on the hub says, with a word of that; by its own name in the catalogue it is as it was published."""
+    from symroof.specs.checkpoint_precisions import is_checkpoint_precision, quantization_at
+
+    named = catalogue.model_by_hub_name(name)
+    if named is None:
+        return spec
+    said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
+    own = spec.quantization
+    if named.stored == "fp16" and own is not None:
+        spec = spec.model_copy(update={"quantization": None})
+        said.append(f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better")
+    elif is_checkpoint_precision(named.stored) and (own is None or quantization_at(named.stored, spec).format != own.format):  # type: ignore[union-attr]
+        doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
+        stored = quantization_at(named.stored, spec)
+        spec = spec.model_copy(update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})})  # type: ignore[union-attr]
+    return spec.model_copy(update={"caveats": (*spec.caveats, *said)})
 
 
 def model_path(name: str, base: Path | None = None) -> Path | None:

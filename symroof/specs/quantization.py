@@ -56,25 +56,18 @@ def matrices(kind: LayerKind, d_model: int) -> Iterator[Matrix]:
             yield Matrix(row.operator, *(int(evaluate(parse(extent), widths)) for extent in shape))
 
 
-class Quantization(Spec):
-    """A model's own quantization: the width of a weight, and of the scales (and zero points) that a group of weights shares.
+class Storage(Spec):
+    """How a matrix is stored: the width of a weight, and of the scales (and zero points) that a group of weights shares.
 
     Attributes:
-        method: what it is called: ``fp8``, ``mxfp4``, ``awq``, ``gptq``, ``nf4`` ...
         bits: width of one weight.
         scale_bits: width of everything a group shares.
         scale_group: weights in a group; a block of 128 by 128 has 16,384.
         scale_rows: output rows a group spans: 1 of a group along a row, 128 of such a block. Groups at an edge are then
             counted whole. Without it groups follow each other through the whole matrix.
         row_bits, column_bits, matrix_bits: stored beside the weights for each output row, each input column, each matrix.
-        format: the number format of a weight, one of the precisions.
-        compute: the precision operands meet in, where activations are quantized too.
-        kept: operators whose matrices stay at ``kept_bits``; norms and biases always do.
-        widths: operators whose width in the file is known and differs, whatever they keep beside included.
-        notes: what was approximated when it was read.
     """
 
-    method: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,31}$")]
     bits: Bits
     scale_bits: Bits | None = None
     scale_group: Whole = 1
@@ -82,22 +75,71 @@ class Quantization(Spec):
     row_bits: Bits | None = None
     column_bits: Bits | None = None
     matrix_bits: Bits | None = None
+
+    def bytes_of(self, matrix: Matrix) -> Fraction:
+        """One matrix with all that is stored beside it."""
+        rows, columns = matrix.rows, matrix.columns
+        across = self.scale_rows or 0
+        groups = -(-rows // across) * -(-columns * across // self.scale_group) if across else -(-rows * columns // self.scale_group)
+        beside = rows * _value(self.row_bits) + columns * _value(self.column_bits) + _value(self.matrix_bits)
+        return rows * columns * self.bits.value + groups * _value(self.scale_bits) + beside
+
+    def plain(self) -> Fraction:
+        """Bytes of a weight with its share of a scale, what rows and matrices have of their own left out."""
+        return self.bits.value + _value(self.scale_bits) / self.scale_group
+
+
+class StoredPart(Storage):
+    """Operators that are stored otherwise than the rest: in ``layers`` of the ``of`` layers that have them, or in all."""
+
+    operators: tuple[str, ...]
+    layers: Whole | None = None
+    of: Whole | None = None
+
+    @property
+    def share(self) -> Fraction:
+        """The share of the operators' layers."""
+        return Fraction(self.layers, self.of) if self.layers and self.of else Fraction(1)
+
+
+class Quantization(Storage):
+    """A model's own quantization: how most of its matrices are stored, what is stored otherwise, what stays wide.
+
+    Attributes:
+        method: what it is called: ``fp8``, ``mxfp4``, ``awq``, ``gptq``, ``nf4`` ...
+        format: the number format of a weight, one of the precisions.
+        compute: the precision operands meet in, where activations are quantized too.
+        kv: the precision of the cache that the checkpoint asks for.
+        kept: operators whose matrices stay at ``kept_bits``; norms and biases always do.
+        parts: operators that are stored otherwise, wholly or in some of their layers.
+        widths: operators whose width in the file is known and differs, whatever they keep beside included.
+        notes: what was approximated when it was read.
+        unread: what of the file's own words was not understood.
+    """
+
+    method: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,31}$")]
     format: str
     compute: str | None = None
+    kv: str | None = None
     kept: tuple[str, ...] = ("embedding", "lm_head")
     kept_bits: Bits = Quantity(Fraction(2), parse_unit("byte").dimension, "16 bit")
+    parts: tuple[StoredPart, ...] = ()
     widths: dict[str, Bits] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _known(self) -> Quantization:
         asked = [
-            *((name, tuple(BITS)) for name in (self.format, self.compute or self.format)),
-            *((name, tuple(PARAMETER_GROUPS)) for name in (*self.kept, *self.widths)),
+            *((name, tuple(BITS)) for name in (self.format, self.compute or self.format, self.kv or self.format)),
+            *((name, tuple(PARAMETER_GROUPS)) for name in (*self.kept, *self.widths, *(name for part in self.parts for name in part.operators))),
         ]
         for name, known in asked:
             if name not in known:
                 raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
+        for operator in {name for part in self.parts for name in part.operators}:
+            if sum((part.share for part in self.parts if operator in part.operators), Fraction(0)) > 1:
+                raise ValueError(f"{operator} is stored otherwise in more layers than there are")
         if both := set(self.kept) & set(self.widths):
             raise ValueError(f"{min(both)} is kept and has a width of its own; say one of them")
         return self
@@ -110,20 +152,15 @@ class Quantization(Spec):
             if matrix.operator not in self.kept:
                 held = matrix.rows * matrix.columns * matrix.times
                 weights[matrix.operator] = weights.get(matrix.operator, 0) + held
-                stored_bytes[matrix.operator] = stored_bytes.get(matrix.operator, Fraction(0)) + matrix.times * self._bytes(matrix)
-        own = {name: total / weights[name] for name, total in stored_bytes.items() if total != weights[name] * self._plain()}
+                stored_bytes[matrix.operator] = stored_bytes.get(matrix.operator, Fraction(0)) + matrix.times * self.bytes_of(matrix)
+        own = {name: total / weights[name] for name, total in stored_bytes.items() if total != weights[name] * self.plain()}
         return own | {name: width.value for name, width in self.widths.items()}
 
-    def _plain(self) -> Fraction:
-        return self.bits.value + _value(self.scale_bits) / self.scale_group
-
-    def _bytes(self, matrix: Matrix) -> Fraction:
-        """One matrix with all that is stored beside it."""
-        rows, columns = matrix.rows, matrix.columns
-        across = self.scale_rows or 0
-        groups = -(-rows // across) * -(-columns * across // self.scale_group) if across else -(-rows * columns // self.scale_group)
-        beside = rows * _value(self.row_bits) + columns * _value(self.column_bits) + _value(self.matrix_bits)
-        return rows * columns * self.bits.value + groups * _value(self.scale_bits) + beside
+    def bytes_of(self, matrix: Matrix) -> Fraction:
+        """One matrix with all that is stored beside it, as the mean over the layers where it is not stored alike in all."""
+        parts = [part for part in self.parts if matrix.operator in part.operators]
+        others = sum((part.share * part.bytes_of(matrix) for part in parts), Fraction(0))
+        return others + (1 - sum((part.share for part in parts), Fraction(0))) * super().bytes_of(matrix)
 
     def width(self, own: Mapping[str, Fraction] | None = None) -> Width:
         """The width of a weight, with the formulas it sets; ``own`` are operators with widths of their own."""

@@ -142,7 +142,8 @@ class Devices:
         divisors = {self._divisor(rows) for rows in groups.values()}
         if len(divisors) == 1 and (divisor := divisors.pop()) is not None and not self.layout.attention_dp:
             return build.div(Name("kv_cache_bytes"), divisor)
-        return build.add(*(resident(self._coefficient(key, rows, "token"), key[2], self.requests("batch")) for key, rows in groups.items()))
+        kept = self.totals.assumptions["window_cache"]
+        return build.add(*(resident(self._coefficient(key, rows, "token"), key[2], kept, self.requests("batch")) for key, rows in groups.items()))
 
     def _state(self) -> Expr:
         rows = self.placed("state")

@@ -37,10 +37,12 @@ class Segment:
 
 @dataclass(frozen=True)
 class AttentionReach:
-    """The limit on the keys that a query sees, and its symbol: a sliding ``window``, or its ``chunk``."""
+    """The limit on the keys that a query sees, and its symbol: a sliding ``window``, its ``chunk``, the ``top`` keys by a score, or
+    ``compressed`` entries, each made of so many tokens; ``top_compressed`` are the top ones of these, ``rate`` the symbol of the tokens of one."""
 
     kind: str
     symbol: str
+    rate: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,19 +92,35 @@ at random positions in their responses together with chunks of prompts, of one k
 
 # The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
 # last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees
-# the keys in it before the query.
-SPAN = {None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)"}
-FULL_PAIRS = {None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)"}
+# the keys in it before the query. Queries that choose their keys one by one read what any of them chose: at most all. An entry is made of
+# the w (or c) tokens before its end, so that the query at position x sees floor(x/w); a span counts the tokens it stands for.
+SPAN = {
+    None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)", "top": "r*min(p + n, n*w/(1 token))", "compressed": "r*floor((p + n)/w)*w",
+    "top_compressed": "r*min(floor((p + n)/c), n*w/(1 token))*c",
+}  # fmt: skip
+FULL_PAIRS = {
+    None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)", "top": "r*n*min(p + n, w)",
+    "compressed": "r*n*floor((p + n)/w)", "top_compressed": "r*n*min(floor((p + n)/c), w)",
+}  # fmt: skip
 CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
-ONE_QUERY = {"window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w"}
+ONE_QUERY = {
+    "window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w", "top": "min(x, w)", "compressed": "floor(x/w)", "top_compressed": "min(floor(x/c), w)",
+}  # fmt: skip
 """The keys that the query at position x sees."""
+STAIRS = "(c*floor({x}/c)*(floor({x}/c) - 1)/2 + floor({x}/c)*({x} - c*floor({x}/c) + 1))"
 TRIANGLE = {
-    "window": "(min(x, w)*(min(x, w) + 1)/2 + (x - min(x, w))*w)",
+    **dict.fromkeys(("window", "top"), "(min(x, w)*(min(x, w) + 1)/2 + (x - min(x, w))*w)"),
+    "compressed": STAIRS.format(x="x").replace("c*", "w*").replace("/c", "/w"),
+    "top_compressed": f"({STAIRS.format(x='min(x, c*w)')} + (x - min(x, c*w))*w)",
     "chunk": "(floor(x/w)*w*(w + 1)/2 + (x - floor(x/w)*w)*(x - floor(x/w)*w + 1)/2)",
 }
 """Keys that the first x queries of a sequence see together."""
-CACHED_TOKENS = {None: "context", "window": "min(context, w)", "chunk": "min(context, w)"}
-"""Tokens a layer keeps of a sequence."""
+CACHED_TOKENS = {
+    None: "context", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
+}  # fmt: skip
+"""Tokens that a layer keeps of a sequence, those that entries stand for included; of one with a window or chunks see the next."""
+WINDOW_KEEPS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
+"""Tokens that a layer with a window, or of chunks, keeps, by counting choice."""
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")
 """Experts per layer that the tokens of a decode step read, by counting choice."""
@@ -153,10 +171,10 @@ def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptio
     parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
     kind = reach.kind if reach else None
     if reach:
-        parts["w"] = Name(reach.symbol)
+        parts |= {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
     if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
         cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
-        mean = _mean(parts, "window" if cached else kind, *segment.spread)
+        mean = _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
         return _over("r*n*keys" if per == "pairs" else "r*(keys + n - 1)", {**parts, "keys": mean})
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)

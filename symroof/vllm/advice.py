@@ -1,4 +1,4 @@
-"""The performance of a ``vllm serve`` command, and a recommended command with the threshold behind every number."""
+"""The performance of a server's command, and a recommended command with the threshold behind every number."""
 
 import math
 import shlex
@@ -11,13 +11,17 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, target_checks, target_warnings
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
+from symroof.specs import catalogue
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.theory.thresholds import THRESHOLDS
-from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, solved, with_values
+from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, requests_per_rank, solved, with_values
 from symroof.vllm.command_line import ServeCommand
-from symroof.vllm.served_case import ServedCase, requests_per_rank
+from symroof.vllm.engines import LLAMA, SGLANG, TRTLLM, engine_of_image
+from symroof.vllm.served_case import ServedCase
 
 MAX_DEVICES = 64
+NARROW_CACHE = Fraction(17, 16)
+"""Bytes of a cache element of 8 bits, with its share of llama.cpp's scale."""
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
     "sustained_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
@@ -124,6 +128,8 @@ def _recommendations(served: ServedCase) -> tuple[list[Advice], list[str], Study
         return [], [f"no command line is recommended: not one request fits or meets its latency targets on up to {MAX_DEVICES} devices"], study
     cache, study = _cache(served, study)
     sequences, study = _sequences(study)
+    if not served.chunked:  # prompts have steps of their own: no budget is shared
+        return [group, *cache, sequences], [], study
     sequences, study = _within_ttft(sequences, study)
     budget, study = _budget(study)
     return [group, *cache, sequences, budget], [], study
@@ -168,16 +174,19 @@ def _cache(served: ServedCase, study: Study) -> tuple[list[Advice], Study]:
     others = [limit.value for limit in limits if limit.name != "max_batch_memory" and limit.value is not None]
     now = study.first.case.value("kv_bytes_per_element")
     written = served.line.flags.get("kv-cache-dtype")
-    if memory is None or now <= 1 or (others and min(others) <= memory):
+    if memory is None or now <= NARROW_CACHE or (others and min(others) <= memory):
         current = written.value if written else "auto"
         because = (
-            "the cache is in 8 bits or less already" if now <= 1 else "memory does not limit the batch, so a lower-precision cache does not allow a larger one"
+            "the cache is in 8 bits or less already"
+            if now <= NARROW_CACHE
+            else "memory does not limit the batch, so a lower-precision cache does not allow a larger one"
         )
         return [Advice("kv-cache-dtype", current, because)], study
-    narrow = with_values(study, kv="fp8")
+    narrow = with_values(study, kv="8.5 bit" if served.line.engine is LLAMA else "fp8")
     more = next(limit for limit in batch_limits(narrow) if limit.name == "max_batch_memory")
     because = f"memory limits the batch: {memory:,} requests fit with {float(now):g} bytes an element, {more.value:,} with 1; what it does to the answers is not modelled"
-    return [Advice("kv-cache-dtype", "fp8", because, [more])], narrow
+    names = {SGLANG.name: "fp8_e4m3", LLAMA.name: "q8_0"}
+    return [Advice("kv-cache-dtype", names.get(served.line.engine.name, "fp8"), because, [more])], narrow
 
 
 def _sequences(study: Study) -> tuple[Advice, Study]:
@@ -242,19 +251,27 @@ def _limit_name(limit: BatchLimit) -> str:
 
 
 def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
-    """The command with the recommended flags."""
+    """The command with the recommended flags, each flag once."""
     line: ServeCommand = served.line
     chosen = {item.flag: item.value for item in advice}
-    words = ["vllm", "serve", str(served.line.flags["model"].value)]
+    inside = int(served.study.first.case.value("attention_dp")) if line.engine in (SGLANG, TRTLLM) else 1
+    chosen["tensor-parallel-size"] = str(int(chosen["tensor-parallel-size"]) * inside)  # groups of attention lie inside these devices
+    if line.engine is SGLANG:  # its limit is of all groups
+        chosen["max-num-seqs"] = str(int(chosen["max-num-seqs"]) * inside)
+    if line.engine is LLAMA:
+        chosen |= {"max-model-len": str(served.requested * int(chosen["max-num-seqs"])), "value-cache-dtype": chosen["kv-cache-dtype"]}
+    on_hub = line.engine is LLAMA and catalogue.model_by_hub_name(line.flags["model"].value) is not None
+    imaged = bool(line.before) and engine_of_image(line.before[-1]) is not None  # older images take no model without its flag
+    model = ["--model"] if imaged else ["-hf"] if on_hub else [line.engine.model_flag] if line.engine.model_flag else []
+    words = [*line.before, *(() if line.before else line.engine.program), *model, str(line.flags["model"].value)]
     for name, written in line.flags.items():
-        if name == "model" or name in chosen:
+        if name in ("model", "config") or name in chosen:
             continue
         if isinstance(written.value, bool):
-            words.append(f"--{name}" if written.value else f"--no-{name}")
+            words.append(line.engine.spelled(name) if written.value else f"--no-{name}")
         else:
-            words += [f"--{name}", written.text]
+            words += [line.engine.spelled(name), written.text]
     for name, value in chosen.items():
-        words += [f"--{name}", value]
-    variables = [word for word in served.others if not word.startswith("-") and "=" in word and word in line.source.split("vllm")[0]]
-    rest = [word for word in served.others if word not in variables]
-    return shlex.join([*variables, *words, *rest])
+        if (spelled := line.engine.spelled(name)) and not (line.engine is LLAMA and value in ("auto",)):
+            words += [spelled, value]
+    return shlex.join([*words, *served.others])

@@ -84,3 +84,8 @@ def with_values(study: Study, **values: Any) -> Study:
     made = Study()
     made.select(request_of(origin=RECOMMENDED, **values).over(study.request))
     return made
+
+
+def requests_per_rank(study: Study, batch: int) -> int:
+    """Requests of one rank: vLLM counts max-num-seqs and max-num-batched-tokens per rank."""
+    return -(-batch // int(study.first.case.value("attention_dp")))

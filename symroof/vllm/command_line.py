@@ -1,4 +1,4 @@
-"""Parser of ``vllm serve`` commands: words split as a shell would, each with its column."""
+"""Parser of the command lines of servers: words split as a shell would, each with its column."""
 
 import io
 import json
@@ -10,12 +10,19 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.errors import InputError, LocatedText, Problem, nearest
+from symroof.strict_yaml import load
 from symroof.units import UnitError, parse_number
-from symroof.vllm.flags import CHOICE, COUNT, FLAGS, JSON, SHARE, SHORT, SWITCH, VALUELESS
+from symroof.vllm.engines import ENGINES, OTHERS_OF_VLLM, TRTLLM, VLLM, Engine, engine_of_image
+from symroof.vllm.flags import CHOICE, COUNT, JSON, SHARE, SWITCH, VALUELESS, Flag
 
 NAME = "vllm line"
 MAX_LENGTH, MAX_WORDS, MAX_JSON = 8_192, 256, 2_048
-SHELL = re.compile(r"[;|&<>`]+|.*\$[({\w].*|.*`.*", re.DOTALL)
+SHELL = re.compile(r"[;|&<>`]+|.*\$\(.*|.*`.*", re.DOTALL)
+VARIABLE = re.compile(r"\$[{\w]")
+WRAPPERS = frozenset(["sudo", "nohup", "exec", "time", "env", "uv", "uvx", "numactl", "srun", "docker", "podman", "nerdctl", "run", "nice", "taskset"])
+"""Programs that start another one, whose words follow theirs."""
+AUTO = "auto"
+"""The longest request that fits: what vLLM takes ``auto`` and -1 for."""
 SIZES = {"k": 10**3, "m": 10**6, "g": 10**9, "K": 2**10, "M": 2**20, "G": 2**30}
 """Suffixes of integers as vLLM parses them: 16k is 16,000 and 16K is 16,384."""
 LARGEST_COUNT = 10**9
@@ -33,28 +40,55 @@ class FlagValue:
 
 @dataclass(frozen=True)
 class ServeCommand:
-    """A parsed command: known flags, and words that are ignored."""
+    """A parsed command: known flags by the names of vLLM, words that are ignored, what stands before, and what is said of the line itself."""
 
     source: str
     flags: dict[str, FlagValue]
     others: tuple[LocatedText, ...]
+    engine: Engine = VLLM
+    before: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()
 
     def problem(self, column: int, message: str, hint: str = "", path: str = "") -> Problem:
         return Problem(NAME, message, 1, column, path, hint, self.source)
 
+    def on(self, name: str) -> bool:
+        """Whether a switch is on."""
+        return name in self.flags and self.flags[name].value is True
 
-def read_line(text: str) -> ServeCommand:
-    """Parse a command.
+
+def read_line(text: str, engines: tuple[Engine, ...] = (VLLM,)) -> ServeCommand:
+    """Parse a command of one of the engines, or the one of a container that runs it.
 
     >>> line = read_line("vllm serve meta-llama/Llama-3.1-8B -tp 2 --max-num-seqs=64 --port 80")
     >>> line.flags["tensor-parallel-size"].value, line.flags["max-num-seqs"].value, [word.text for word in line.others]
     (2, 64, ['--port', '80'])
+    >>> read_line("python3 -m sglang.launch_server --model-path m --tp 8", ENGINES).engine.name
+    'sglang'
 
     Raises:
         InputError: every invalid word, with its column.
     """
-    source = re.sub(r"\\\r?\n|[\r\n]", "  ", text).rstrip()
-    return _CommandParser(source, _words(source)).read()
+    source = re.sub(r"\\\r?\n|[\r\n]", "  ", _without_comments(text)).rstrip()
+    return _CommandParser(source, _words(source), engines).read()
+
+
+def _without_comments(text: str) -> str:
+    """A line without what a shell takes for a comment: from a # at the beginning of a word to the end of its line."""
+    quote, kept, at = "", "", 0
+    while at < len(text):
+        letter = text[at]
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        elif letter == "#" and (not at or text[at - 1].isspace()):
+            end = text.find("\n", at)
+            at = len(text) if end < 0 else end
+            continue
+        kept += letter
+        at += 1
+    return kept
 
 
 def _words(source: str) -> list[LocatedText]:
@@ -83,74 +117,159 @@ def _words(source: str) -> list[LocatedText]:
 class _CommandParser:
     """Converts words to flags and collects every problem."""
 
-    def __init__(self, source: str, words: list[LocatedText]) -> None:
+    def __init__(self, source: str, words: list[LocatedText], engines: tuple[Engine, ...]) -> None:
         self.line = ServeCommand(source, {}, ())
+        self.engines, self.engine = engines, engines[0]
         self.words = words
         self.others: list[LocatedText] = []
+        self.before: list[str] = []
+        self.said: list[str] = []
         self.problems: list[Problem] = []
 
     def read(self) -> ServeCommand:
         self._shell()
         self._start()
+        self._flags()
+        if "config" in self.line.flags:
+            self._config(self.line.flags["config"])
+        if "model" not in self.line.flags and not self.problems:
+            self.problems.append(self.line.problem(1, "names no model", f"{' '.join(self.engine.program)} MODEL ..."))
+        if self.problems:
+            raise InputError(self.problems)
+        return ServeCommand(self.line.source, self.line.flags, tuple(self._once(self.others)), self.engine, tuple(self.before), tuple(dict.fromkeys(self.said)))
+
+    def _flags(self) -> None:
         while self.words:
             word = self.words.pop(0)
             if word.text.startswith("-") and len(word.text) > 1:
                 self._flag(word)
             elif "model" not in self.line.flags:
-                self._note(FlagValue("model", word.text, word.text, word.column))
+                self._note(FlagValue("model", self._known(word, "model"), word.text, word.column))
             else:
                 self.problems.append(self.line.problem(word.column, f"{word.text[:40]!r} belongs to no flag", "a flag begins with --"))
-        if "model" not in self.line.flags and not self.problems:
-            self.problems.append(self.line.problem(1, "names no model", "vllm serve MODEL ..."))
-        if self.problems:
-            raise InputError(self.problems)
-        return ServeCommand(self.line.source, self.line.flags, tuple(self.others))
 
     def _shell(self) -> None:
-        """Reject shell syntax."""
+        """Reject shell syntax; a variable is only one where its value matters."""
+        while self.words and re.fullmatch(r"&|\d?>&\d|&?>>?\S+", self.words[-1].text):
+            self.words.pop()
         for word in self.words:
             if SHELL.fullmatch(word.text):
-                self.problems.append(self.line.problem(word.column, f"{word.text[:40]!r} is shell syntax, and no shell runs here", "write the value itself"))
+                self.problems.append(self._no_shell(word))
         if self.problems:
             raise InputError(self.problems)
 
+    def _no_shell(self, word: LocatedText) -> Problem:
+        return self.line.problem(word.column, f"{word.text[:40]!r} is shell syntax, and no shell runs here", "write the value itself")
+
+    def _known(self, word: LocatedText, name: str) -> str:
+        """The text of a value that matters."""
+        if VARIABLE.search(word.text):
+            self.problems.append(self._no_shell(word))
+        return word.text
+
     def _start(self) -> None:
-        """Skip environment variables, then ``vllm serve`` or Python with the server's module."""
+        """Skip environment variables and programs that start another, a container's among them, then the server's own first words."""
         while self.words and re.fullmatch(r"[A-Za-z_]\w*=.*", self.words[0].text, re.DOTALL):
-            self.others.append(self.words.pop(0))
-        texts = [word.text for word in self.words[:3]]
-        if texts[:2] == ["vllm", "serve"]:
-            del self.words[:2]
-        elif len(texts) == 3 and re.fullmatch(r"(\S*/)?python3?(\.\d+)?", texts[0]) and texts[1:] == ["-m", "vllm.entrypoints.openai.api_server"]:
-            del self.words[:3]
-        else:
-            column = self.words[0].column if self.words else 1
-            raise InputError(self.line.problem(column, "does not begin with vllm serve", "vllm serve MODEL --max-num-seqs 256 ..."))
+            self.before.append(self.words.pop(0).text)
+        wrapped = bool(self.words) and self.words[0].text in WRAPPERS
+        for skipped in range(len(self.words) if wrapped else 1):
+            if found := self._begins(skipped):
+                self.engine, count = found
+                self.before += [word.text for word in self.words[: skipped + count]]
+                self.before = self.before if wrapped else self.before[: len(self.before) - count]
+                del self.words[: skipped + count]
+                return
+        known = " or ".join(" ".join(engine.program) for engine in self.engines)
+        column = self.words[0].column if self.words else 1
+        others = [engine for engine in ENGINES if engine not in self.engines]
+        elsewhere = any(_CommandParser(self.line.source, self.words[:], (engine,))._begins(0) for engine in others)
+        hint = "`symroof server` reads this one" if elsewhere else f"{known} MODEL ..."
+        raise InputError(self.line.problem(column, f"does not begin with {known}", hint))
+
+    def _begins(self, skipped: int) -> tuple[Engine, int] | None:
+        """The engine whose line begins behind some words, and how many words that takes."""
+        words = [word.text for word in self.words[skipped : skipped + 4]]
+        for engine in self.engines:
+            for start in engine.starts:
+                count = start.count(" ") + 1
+                if len(words) >= count and re.fullmatch(start, " ".join(words[:count])):
+                    return engine, count
+        imaged = engine_of_image(words[0]) if skipped and words else None
+        if imaged is None or imaged not in self.engines:
+            return None
+        inner = self._begins(skipped + 1) if len(words) > 1 and not words[1].startswith("-") else None
+        return (inner[0], inner[1] + 1) if inner else (imaged, 1)
 
     def _flag(self, word: LocatedText) -> None:
         spelled, equals, value = word.text.partition("=")
         head, dot, tail = spelled.lstrip("-").partition(".")
-        name = f"{head.replace('_', '-')}{dot}{tail}"
-        off = name.startswith("no-") and name[3:] in FLAGS
-        name = SHORT.get(name, name) if len(name) <= 2 else name.removeprefix("no-") if off else name
+        written = f"{head.replace('_', '-')}{dot}{tail}"
+        off = written.startswith("no-") and self.engine.spellings.get(written[3:], written[3:]) in self.engine.spellings.values()
+        name = self._full_name(written.removeprefix("no-") if off else written, spelled, word)
         base, _, key = name.partition(".")
-        if name not in FLAGS and not (key and base in FLAGS and FLAGS[base].kind == JSON):
-            self._other(word, bool(equals), name)
+        known = base in self.engine.spellings.values()
+        if not known or (key and self.engine.flag(base).kind != JSON):
+            self._other(word, bool(equals), written)
             return
-        if FLAGS[base].kind == SWITCH:
-            self._note(FlagValue(name, not off if not equals else value.lower() == "true", word.text, word.column))
+        flag = self.engine.flag(base)
+        if flag.kind == SWITCH:
+            given = value if equals else self.words.pop(0).text if self.words and self.words[0].text.lower() in ("true", "false") else "true"
+            self._note(FlagValue(name, not off if given.lower() == "true" else off, word.text, word.column))
             return
         if not equals:
-            if not self.words or (self.words[0].text.startswith("-") and len(self.words[0].text) > 1):
+            if not self.words or (self.words[0].text.startswith("-") and len(self.words[0].text) > 1 and not re.fullmatch(r"-\d+", self.words[0].text)):
                 self.problems.append(self.line.problem(word.column, "has no value", path=f"--{name}"))
                 return
             following = self.words.pop(0)
             value, word = following.text, LocatedText(following.text, following.column)
+        self._value(name, flag, value, word.column, bool(key))
+
+    def _value(self, name: str, flag: Flag, value: str, column: int, key: bool = False) -> None:
+        self._known(LocatedText(value, column), name)
+        if flag.kind == JSON and not key and not value.startswith('{"'):  # without quotes around it a shell, and shlex, drop those inside
+            value = next(iter(self.line.source[column - 1 :].split(" ")), value)
         try:
-            self._note(FlagValue(name, READERS[FLAGS[base].kind](base, value) if not key else value, value, word.column))
+            self._note(FlagValue(name, value if key else READERS[flag.kind](flag, value), value, column))
         except ValueError as error:
             message, _, hint = str(error).partition("; ")
-            self.problems.append(self.line.problem(word.column, message, hint, f"--{name}"))
+            self.problems.append(self.line.problem(column, message, hint, f"--{name}"))
+
+    def _full_name(self, written: str, spelled: str, word: LocatedText) -> str:
+        """A flag by its name here: as it is spelled, or by a beginning that is no other flag's where the engine takes one."""
+        base, dot, key = written.partition(".")
+        spellings = self.engine.spellings
+        if base in spellings:
+            return f"{spellings[base]}{dot}{key}"
+        if not self.engine.abbreviates or not spelled.startswith("--") or base in OTHERS_OF_VLLM.split():
+            return written
+        begun = sorted({name for other, name in spellings.items() if other.startswith(base)})
+        others = [other for other in OTHERS_OF_VLLM.split() if other.startswith(base)] if self.engine is VLLM else []
+        if len(begun) + len(others) > 1 and begun:
+            flags = ", ".join(f"--{name}" for name in (*begun, *others)[:4])
+            self.problems.append(self.line.problem(word.column, "is the beginning of several flags", flags, f"--{base}"))
+        return f"{begun[0]}{dot}{key}" if len(begun) == 1 and not others else written
+
+    def _config(self, file: FlagValue) -> None:
+        """The flags of a file, where the line does not have them."""
+        try:
+            data = load(file.value).data
+        except InputError as error:
+            self.problems += error.problems
+            return
+        if not isinstance(data, dict):
+            self.problems.append(self.line.problem(file.column, "expected a file of flags and their values", path="--config"))
+            return
+        own = dict(self.line.flags)
+        for key, value in _of_file(data, self.engine):
+            name = self.engine.spellings.get(key.replace("_", "-"), key.replace("_", "-"))
+            if name in own or name == "config":
+                continue
+            if name not in self.engine.spellings.values():
+                self.others += [LocatedText(f"--{key[:60]}", file.column), *([] if value is True else [LocatedText(_text(value)[:60], file.column)])]
+            elif self.engine.flag(name).kind == SWITCH:
+                self._note(FlagValue(name, value is True, str(value), file.column))
+            else:
+                self._value(name, self.engine.flag(name), _text(value), file.column)
 
     def _other(self, word: LocatedText, has_value: bool, name: str) -> None:
         """Keep an ignored flag with the words up to the next flag."""
@@ -160,16 +279,46 @@ class _CommandParser:
         while self.words and not self.words[0].text.startswith("-"):
             self.others.append(self.words.pop(0))
 
+    def _once(self, words: list[LocatedText]) -> list[LocatedText]:
+        """Ignored words with no flag twice: the last counts."""
+        groups: dict[str, list[LocatedText]] = {}
+        name = ""
+        for word in words:
+            if word.text.startswith("-"):
+                name = word.text.partition("=")[0].replace("_", "-")
+                groups.pop(name, None)
+            groups.setdefault(name, []).append(word)
+        return [word for group in groups.values() for word in group]
+
     def _note(self, written: FlagValue) -> None:
         if written.name in self.line.flags:
-            self.problems.append(self.line.problem(written.column, "is given twice", path=f"--{written.name}"))
+            self.said.append(f"--{written.name} is given more than once: the last one counts, {written.text[:60]}")
         self.line.flags[written.name] = written
+
+
+def _text(value: Any) -> str:
+    """A value of a file as a line would write it."""
+    if isinstance(value, dict):
+        return json.dumps(value, default=float)
+    return f"{float(value):.12g}" if isinstance(value, Fraction) else str(value)
+
+
+def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
+    """The flags of a file; those of TensorRT-LLM stand in objects of their own."""
+    if engine is not TRTLLM:
+        return list(data.items())
+    cache = data.get("kv_cache_config")
+    inner = {"dtype": "kv-cache-dtype", "free_gpu_memory_fraction": "free-memory-share"}
+    held = [(inner.get(key, f"kv_cache_config.{key}"), value) for key, value in cache.items()] if isinstance(cache, dict) else []
+    return [*((key, value) for key, value in data.items() if key != "kv_cache_config"), *held]
 
 
 # ------------------------------------------------------------------------------------------------------- values
 
 
-def _count(name: str, text: str) -> int:
+def _count(flag: Flag, text: str) -> int | str:
+    if flag.name == "max-model-len" and text.lower() in (AUTO, "-1", "0"):
+        return AUTO
     match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
     value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
     if value.denominator != 1 or not 0 < value <= LARGEST_COUNT:
@@ -177,7 +326,7 @@ def _count(name: str, text: str) -> int:
     return int(value)
 
 
-def _share(name: str, text: str) -> Fraction:
+def _share(flag: Flag, text: str) -> Fraction:
     try:
         value = parse_number(text)
     except UnitError as error:
@@ -187,14 +336,14 @@ def _share(name: str, text: str) -> Fraction:
     return value
 
 
-def _choice(name: str, text: str) -> str:
-    known = [value for value, _ in FLAGS[name].choices]
-    if text not in known:
+def _choice(flag: Flag, text: str) -> str:
+    known = [value for value, _ in flag.choices]
+    if text not in known and flag.name != "quantization":
         raise ValueError(f"{text[:40]!r} is not modelled here; {nearest(text, known)}".rstrip("; "))
     return text
 
 
-def _json(name: str, text: str) -> dict[str, Any]:
+def _json(flag: Flag, text: str) -> dict[str, Any]:
     try:
         value = json.loads(text) if len(text) <= MAX_JSON else None
     except (ValueError, RecursionError):
@@ -204,4 +353,4 @@ def _json(name: str, text: str) -> dict[str, Any]:
     return value
 
 
-READERS: dict[str, Callable[[str, str], Any]] = {COUNT: _count, SHARE: _share, CHOICE: _choice, JSON: _json, "text": lambda name, text: text}
+READERS: dict[str, Callable[[Flag, str], Any]] = {COUNT: _count, SHARE: _share, CHOICE: _choice, JSON: _json, "text": lambda flag, text: text}

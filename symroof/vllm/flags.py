@@ -78,10 +78,11 @@ FLAGS: dict[str, Flag] = {
         Flag("block-size", COUNT, "tokens per KV-cache block"),
         Flag("enable-prefix-caching", SWITCH, "prefix caching: prompts with a common prefix share its cache"),
         Flag("enable-chunked-prefill", SWITCH, "chunked prefill: prompts are prefilled in chunks during decode steps"),
-        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified"),
+        Flag("speculative-config", JSON, "speculative decoding: drafted tokens are verified", ("sc",)),
+        Flag("disable-hybrid-kv-cache-manager", SWITCH, "one kind of cache block: layers with a window keep the whole context"),
+        Flag("config", TEXT, "a file with more flags; those of the line are stronger"),
     )
 }
-SHORT: dict[str, str] = {short: flag.name for flag in FLAGS.values() for short in flag.short}
 
 NOT_MODELLED = {
     "swap-space": "memory of the host for preempted requests: `swap_time` has what a swap costs",
@@ -90,9 +91,19 @@ NOT_MODELLED = {
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",
+    "n-cpu-moe": "experts of some layers on the host",
+    "cpu-moe": "experts on the host",
+    "override-tensor": "tensors on other devices",
+    "ncmoe": "experts of some layers on the host",
+    "cmoe": "experts on the host",
+    "ot": "tensors on other devices",
+    "enable-hierarchical-cache": "a cache on the host behind that of the device",
+    "max-total-tokens": "a cache of a fixed size",
+    "max-beam-width": "several beams for a request",
+    "moe-dense-tp-size": "another degree for the dense layers",
     "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
 }
-"""Flags that affect performance but are not modelled, and their effect."""
+"""Flags of any server that affect performance but are not modelled, and their effect."""
 VALUELESS = frozenset({
     "enforce-eager", "trust-remote-code", "enable-auto-tool-choice", "disable-log-stats", "disable-log-requests", "async-scheduling", "enable-lora",
     "skip-tokenizer-init", "disable-custom-all-reduce", "disable-sliding-window", "enable-reasoning", "disable-cascade-attn",

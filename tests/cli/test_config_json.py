@@ -69,18 +69,28 @@ def test_show_in_json_holds_the_defaults():
     assert ["head_dim", "128", "hidden_size // num_attention_heads"] in filled["rows"]
 
 
-def test_an_unknown_type_names_the_nearest_and_the_way_out(unknown):
+def test_an_unknown_type_names_the_family_that_reads_its_keys(unknown):
     message = refused("eval", "--model", unknown, "--prompt", 128)
     assert "model_type: no family 'lama' is known" in message
-    assert "did you mean 'llama'?" in message
-    assert "--assume-family llama" in message
+    assert "the nearest by its keys is llama: `--assume-family llama` reads every one" in message
 
 
-def test_a_type_like_no_other_lists_the_known_ones(unknown):
-    unknown.write_text(json.dumps(json.loads(unknown.read_text()) | {"model_type": "zzzzzzzz"}))
+def test_a_type_that_no_family_reads_says_so_and_cannot_be_assumed(unknown):
+    unknown.write_text(json.dumps(json.loads(unknown.read_text()) | {"model_type": "qwen3_moe_like", "num_hash_experts": 4, "recurrent_pattern": "ABA"}))
     message = refused("show", unknown)
-    assert "llama" in message
-    assert "qwen3_moe" in message
+    assert "no family that is known reads all of its keys" in message
+    assert "num_hash_experts, recurrent_pattern" in message
+    assert "llama does not know what may be structure: num_hash_experts, recurrent_pattern" in refused("show", unknown, "--assume-family", "llama")
+
+
+def test_a_key_that_is_not_read_is_said_in_text_and_json(folder):
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"num_hash_experts": 4, "comment": "abc"}))
+    said = "keys of its file that are not read, so that any number may be wrong: num_hash_experts, comment"
+    assert said in good("show", folder).out
+    assert said in good("eval", "--model", folder, "--prompt", 128).out
+    assert any(said in warning for warning in cases("--model", folder, "--prompt", 128)[0]["warnings"])
+    assert said in good("vllm", f"vllm serve {folder}", "--hardware", "h100-sxm").out
 
 
 def test_assume_family_is_the_way_out_and_is_reported(unknown):

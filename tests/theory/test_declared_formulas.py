@@ -186,7 +186,7 @@ def lane_wait_elsewhere(v):
 def slot_wait(v):
     """Erlang's C over what is left of the rate, times half of one and the spread, and Cosmetatos's correction of constant service."""
     constant = max(0, 1 - v.slot_steps_spread) * (1 - v.slots_taken) * (v.batch - 1) * (root(4 + 5 * v.batch) - 2) / v.batch / 16 / v.slots_taken
-    return v.all_slots_share * (1 + v.slot_steps_spread + constant) / 2 / idle(v, "load") / v.sustained_requests
+    return v.all_slots_share * (1 + v.slot_steps_spread + constant) / 2 / idle(v, "load") / v.served_requests
 
 
 def worst(v):
@@ -244,7 +244,7 @@ def prefill_of_kind(prompt, known):
 
 
 def ttft_of_kind(prompt, kind):
-    at = lambda v, **more: v("loaded_ttft", **of_mix(v), steady_batch=v.mix_steady_batch, **more)  # noqa: E731
+    at = lambda v, **more: v("open_ttft", **of_mix(v), decoding_requests=v.mix_steady_batch, **more)  # noqa: E731
     apart = lambda v: at(v, prompt_prefill_time=v.value(f"mix_{kind}_prefill_time"))  # noqa: E731
     return {"chunked": lambda v: at(v, read_prompt=prompt(v) - v.cached_prefix), "exclusive": apart, "disaggregated": apart}
 
@@ -501,12 +501,15 @@ FORMULAS = {
     "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.instance_devices),
     "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.slot_steps,
     "disaggregated_request_rate": lambda v: min(v.prefill_request_rate, v.decode_request_rate) if v.slot_steps >= Fraction(1, 2) else v.prefill_request_rate,
-    "sustained_itl": {
+    "served_itl": lambda v: v.served_step_time / v.gained_tokens,
+    "served_step_time": {
         "chunked": lambda v: v.chunked_itl,
         "exclusive": lambda v: v.loaded_decode_time + max(0, v.batch - v.prefill_batch) / v.prefill_batch * v.service_time / v.slot_steps,
         "disaggregated": lambda v: v("loaded_decode_time", batch=v.disaggregated_batch),
     },
-    "sustained_requests": {"chunked": lambda v: v.chunked_request_rate, "exclusive": lambda v: v.exclusive_request_rate, "disaggregated": lambda v: v.disaggregated_request_rate},
+    "sustained_itl": lambda v: v.served_itl,
+    "sustained_requests": lambda v: v.served_requests,
+    "served_requests": {"chunked": lambda v: v.chunked_request_rate, "exclusive": lambda v: v.exclusive_request_rate, "disaggregated": lambda v: v.disaggregated_request_rate},
     "sustained_throughput": lambda v: v.sustained_requests * v.output,
     "sustained_throughput_per_device": lambda v: v.sustained_throughput / v.served_devices,
     "read_last_tokens": lambda v: min(v.prefill_room, v.joining_tokens + v.read_prompt - v.prefill_room * (-(-v.read_prompt // v.prefill_room) - 1)),
@@ -554,14 +557,15 @@ FORMULAS = {
         "chunked": lambda v: v("open_prefill_time", read_prompt=v.uncached_prompt - v.cached_prefix + v.hit_rate * v.cached_prefix), "exclusive": lambda v: v.service_time, "disaggregated": lambda v: v.service_time,
     },
     "prompt_added_time": lambda v: (v.open_full_time - v("loaded_decode_time", batch=v.seen_batch)) / v.open_room * v.uncached_prompt if v.uncached_prompt >= v.open_room else beside(v, **open_to_arrivals(v, v.seen_batch), fullest_tokens=v.uncached_prompt) - v("loaded_decode_time", batch=v.seen_batch),
-    "open_itl": {"chunked": itl_at_rate, "exclusive": lambda v: v("sustained_itl", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
-    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.sustained_itl / v.open_itl - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
+    "open_itl": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_step_time", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
+    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_step_time / v.open_itl - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
     "peaked_slots": lambda v: v.batch / v.peakedness,
     "slots_taken": lambda v: min(Fraction(999, 1000), (v.mean_prefill_time * v.arrival_rate / v.dp + v.decoding_requests) / v.batch),
     "slots_full_odds": lambda v: e(v.peaked_slots * (1 - v.slots_taken)) * power(v.slots_taken, v.peaked_slots) / root(2 * v.peaked_slots * PI) / (1 + 1 / v.peaked_slots / 12) / (1 - v.slots_taken),
     "all_slots_share": lambda v: 1 / (1 + 1 / v.slots_full_odds / (1 + e(Fraction(-1702, 1000) * (v.peaked_slots - v.peaked_slots * v.slots_taken - Fraction(1, 2)) / root(v.peaked_slots * v.slots_taken)))),
-    "admission_wait": {"chunked": slot_wait, "exclusive": slot_wait, "disaggregated": lambda v: 0},
-    "open_ttft": lambda v: v.idle_share * (v.lone_prefill_time - v.met_rest - v.prefill_queue_wait - v.open_prefill_time) + v.met_rest + v.prefill_queue_wait + v.open_prefill_time + v.queue_time + v.admission_wait,
+    "admission_wait": lambda v: v("wait_for_slot", decoding_requests=v.steady_batch),
+    "wait_for_slot": {"chunked": slot_wait, "exclusive": slot_wait, "disaggregated": lambda v: 0},
+    "open_ttft": lambda v: v.idle_share * (v.lone_prefill_time - v.met_rest - v.prefill_queue_wait - v.open_prefill_time) + v.met_rest + v.prefill_queue_wait + v.open_prefill_time + v.queue_time + v.wait_for_slot,
     "loaded_ttft": lambda v: v("open_ttft", decoding_requests=v.steady_batch),
     "judged_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
     "judged_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
@@ -600,7 +604,7 @@ FORMULAS = {
     "long_context": lambda v: long_of(v, "loaded_context"),
     "long_response_steps": lambda v: v("response_steps", output=v.long_output),
     **{name: lambda v, of=of: v(of, **of_mix(v)) for name, of in (
-        ("mix_batch", "most_decoding"), ("mix_sustained_requests", "sustained_requests"), ("mix_sustained_itl", "sustained_itl"), ("mix_steady_batch", "steady_batch"),
+        ("mix_batch", "most_decoding"), ("mix_sustained_requests", "served_requests"), ("mix_sustained_itl", "served_itl"),
     )},
     "mix_own_prefill_time": prefill_of_kind(lambda v: v.prompt, lambda v, name: v.value(name)),
     "mix_long_prefill_time": prefill_of_kind(lambda v: v.long_prompt, long_of),
@@ -614,7 +618,7 @@ FORMULAS = {
         "exclusive": lambda v: max(v.service_time, long_of(v, "service_time")) + v("loaded_decode_time", **of_mix(v)),
         "disaggregated": lambda v: max(v("itl_last", batch=v.mix_batch, **lengths(v)), v("itl_last", batch=v.mix_batch)),
     },
-    "mix_admission_wait": lambda v: v("admission_wait", **of_mix(v), decoding_requests=v.mix_steady_batch),
+    "mix_admission_wait": lambda v: v("wait_for_slot", **of_mix(v), decoding_requests=v.mix_steady_batch),
     "mix_own_ttft": ttft_of_kind(lambda v: v.prompt, "own"),
     "mix_long_ttft": ttft_of_kind(lambda v: v.long_prompt, "long"),
     "mix_loaded_ttft": lambda v: mean(v, v.mix_own_ttft, v.mix_long_ttft),
@@ -642,7 +646,7 @@ OF_A_STEP = {
 }
 
 INSTEAD = {
-    "service_time": ("hit_rate", prefill),
+    "service_time": ("hit_rate", lambda v: v.hit_service_time),
     "service_time_met": ("hit_rate", lambda v: v.service_time),
     "uncached_prompt_of_token": ("hit_rate", lambda v: v.uncached_prompt),
     "uncached_prompt_of_pair": ("hit_rate", lambda v: v.uncached_prompt),
@@ -650,6 +654,7 @@ INSTEAD = {
     "step_budget": ("chunk", lambda v: v.uncached_prompt * v.group_requests),
     "loaded_time": ("long_step_share", lambda v: v.loaded_draft_time + v.loaded_overhead + v.loaded_busy_time),
     "steady_batch": ("arrival_rate", lambda v: v.most_decoding),
+    "mix_steady_batch": ("arrival_rate", lambda v: v.mix_batch),
     "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.queue_time),
     **{f"mix_{kind}_ttft": ("arrival_rate", lambda v, kind=kind: v.value(f"mix_{kind}_prefill_time") + v.queue_time) for kind in ("own", "long")},
     "judged_itl": ("output", lambda v: v.itl),
@@ -662,15 +667,16 @@ INSTEAD = {
 SEARCHED = {
     "disaggregated_batch": ("fixed_point", "batch", lambda v: v.loaded_decode_time * v.slot_steps * v.prefill_request_rate, lambda v: v.batch),
     "steady_batch": ("fixed_point", "decoding_requests", lambda v: v.open_itl * v.slot_steps * v.arrival_rate / v.dp, lambda v: v.most_decoding),
-    "best_batch": ("largest", "batch", lambda v: v("meets_ttft", admission_wait=0) * v.meets_itl, lambda v: v.concurrency),
+    "mix_steady_batch": ("fixed_point", "decoding_requests", lambda v: v("open_itl", **of_mix(v)) * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.mix_batch),
+    "best_batch": ("largest", "batch", lambda v: v("meets_ttft", wait_for_slot=0) * v.meets_itl, lambda v: v.concurrency),
 }
 """Name -> what is searched for, its unknown, the formula that this has to equal or that has to be 1, and the largest batch."""
 
 TURN = ("response_steps", 0)
 HAS_A_VALUE = {
-    **dict.fromkeys(["even_chunk", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_sustained_itl", "open_prompts", "open_itl"], TURN),
+    **dict.fromkeys(["even_chunk", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_sustained_itl", "open_prompts", "open_itl", "served_itl"], TURN),
     **dict.fromkeys(["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"], ("utilization", 1)),
-    "steady_batch": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1), "admission_wait": ("load", 1),
+    "steady_batch": ("load", 1), "mix_steady_batch": ("mix_load", 1), "wait_for_slot": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1),
 }  # fmt: skip
 """Name -> what has to be above 0, or below 1, and not at it."""
 

@@ -7,8 +7,8 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
-from symroof.theory.steps import CACHED_TOKENS, STEPS, AttentionReach, ExpertPool, driver
-from symroof.theory.switches import assume
+from symroof.theory.steps import CACHED_TOKENS, SPAN, STEPS, WINDOW_KEEPS, AttentionReach, ExpertPool, driver
+from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.totals import resident
 
 BY_NAME = {step.name: step for step in STEPS}
@@ -46,7 +46,10 @@ def segments(step, v):
         "decode": [decoding],
         "verify": [("token", v["batch"], v["verified_tokens"], v["context"] - 1)],
         "mixed": [("prompt", 1, v["chunk"], v["chunk_past"]), decoding],
-        "loaded": [("prompt", v["concurrent_chunks"], v["prefill_chunk"], v["chunk_start"]), ("token", v["batch"], v["decoded_tokens"], v["loaded_context"] - 1)],
+        "loaded": [
+            ("prompt", v["concurrent_chunks"], v["prefill_chunk"], v["chunk_start"]),
+            ("token", v["batch"], v["decoded_tokens"], v["loaded_context"] - 1),
+        ],
         "mixture": [
             ("prompt", v["own_chunks"], v["own_chunk"], v["own_chunk_start"]),
             ("prompt", v["long_chunks"], v["long_chunk"], v["long_chunk_start"]),
@@ -140,7 +143,9 @@ def test_tokens_rows_and_states(step):
             "verify": tokens,
             "mixed": 1 + v["batch"],
             "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"] + v["batch"] * v["decoded_tokens"],
-            "mixture": v["own_chunks"] * v["own_logit_rows"] + v["long_chunks"] * v["long_logit_rows"] + (v["own_batch"] + v["long_batch"]) * v["decoded_tokens"],
+            "mixture": v["own_chunks"] * v["own_logit_rows"]
+            + v["long_chunks"] * v["long_logit_rows"]
+            + (v["own_batch"] + v["long_batch"]) * v["decoded_tokens"],
         }[step]
         assert value(step, "tokens", None, v) == value(step, "logit_rows", None, v, logits="all") == tokens
         assert value(step, "logit_rows", None, v, logits="last") == last
@@ -162,6 +167,8 @@ def test_experts_that_tokens_draw(tokens):
 @pytest.mark.parametrize(("reach", "limit"), [(None, 99), ("window", 7), ("chunk", 5)])
 def test_tokens_a_layer_keeps(reach, limit):
     for context in range(1, 12):
-        v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2})
-        assert evaluate(resident(Name("kappa"), REACHES[reach], Name("requests")), v) == 3 * 2 * min(context, limit)
-    assert CACHED_TOKENS.keys() == REACHES.keys()
+        v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2, "window_chunk": 2})
+        for kept, tokens in (("window", min(context, limit)), ("chunk", min(context, limit + 2)), ("full", context)):
+            assert evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v) == 3 * 2 * tokens
+    assert WINDOW_KEEPS.keys() == SWITCHES["window_cache"].values.keys()
+    assert CACHED_TOKENS.keys() | {"window", "chunk"} == SPAN.keys()

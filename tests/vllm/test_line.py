@@ -51,7 +51,8 @@ BAD = {
     "share": ("vllm serve m --gpu-memory-utilization 90", 39, "not a share above 0 and up to 1"),
     "nan": ("vllm serve m --gpu-memory-utilization nan", 39, "not a number"),
     "a format nobody knows": ("vllm serve m --kv-cache-dtype fp9", 31, "did you mean 'fp8'"),
-    "twice": ("vllm serve m -tp 2 --tensor-parallel-size 4", 43, "is given twice"),
+    "a beginning of several": ("vllm serve m --max-num 4", 14, "is the beginning of several flags"),
+    "a variable that matters": ("vllm serve m --max-model-len $LENGTH", 30, "no shell runs here"),
     "two models": ("vllm serve m n", 14, "'n' belongs to no flag"),
     "no JSON": ("vllm serve m --speculative-config {x", 35, "not a JSON object"),
     "deep JSON": ("vllm serve m --speculative-config " + "[" * 1500, 35, "not a JSON object"),
@@ -74,6 +75,55 @@ def test_a_fault_is_told_with_its_column(name):
     assert word in str(caught.value)
 
 
+PASTED = {
+    "a beginning of a flag": ("vllm serve m --tensor_parallel 2", {"tensor-parallel-size": 2}, ""),
+    "one letter short": ("vllm serve m --max-num-batched-token 8192", {"max-num-batched-tokens": 8192}, ""),
+    "a comment": ("vllm serve m -tp 2   # 32K", {"tensor-parallel-size": 2}, ""),
+    "a comment of a line": ("vllm serve m \\\n  # the devices\n  -tp 2", {"tensor-parallel-size": 2}, ""),
+    "no comment": ("vllm serve m --served-model-name a#b '# x' -tp 2", {"tensor-parallel-size": 2}, ""),
+    "a variable that does not matter": ("vllm serve m --port $PORT --api-key ${KEY} -tp 2", {"tensor-parallel-size": 2}, ""),
+    "twice": (
+        "vllm serve m -tp 2 --tensor-parallel-size 4",
+        {"tensor-parallel-size": 4},
+        "--tensor-parallel-size is given more than once: the last one counts, 4",
+    ),
+    "auto": ("vllm serve m --max-model-len auto", {"max-model-len": "auto"}, ""),
+    "minus one": ("vllm serve m --max-model-len -1", {"max-model-len": "auto"}, ""),
+    "another quantization": ("vllm serve m --quantization qwertz", {"quantization": "qwertz"}, ""),
+    "short for speculation": ("vllm serve m -sc '{\"num_speculative_tokens\": 3}'", {"speculative-config": {"num_speculative_tokens": 3}}, ""),
+    "JSON without quotes": ('vllm serve m -sc {"num_speculative_tokens":3}', {"speculative-config": {"num_speculative_tokens": 3}}, ""),
+    "a container": ("docker run --gpus all -v ~/.cache:/root -p 8000:8000 --ipc=host vllm/vllm-openai:latest --model m -tp 8", {"tensor-parallel-size": 8}, ""),
+    "a container with a command": ("sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8", {"tensor-parallel-size": 8}, ""),
+    "in the background": ("nohup vllm serve m -tp 2 > log.txt 2>&1 &".replace("> log", ">log"), {"tensor-parallel-size": 2}, ""),
+}
+
+
+@pytest.mark.parametrize("name", PASTED)
+def test_lines_as_people_paste_them(name):
+    text, expected, said = PASTED[name]
+    line = read_line(text)
+    assert {key: flag.value for key, flag in line.flags.items() if key != "model"} == expected
+    assert line.flags["model"].value == "m"
+    assert line.said == ((said,) if said else ())
+
+
+def test_a_file_of_flags_below_those_of_the_line(tmp_path):
+    """vLLM puts the flags of --config before those of the line, which are stronger."""
+    path = tmp_path / "serve.yaml"
+    path.write_text("model: m\ntensor-parallel-size: 4\nmax_num_seqs: 64\nenable-expert-parallel: true\nport: 8000\n")
+    line = read_line(f"vllm serve --config {path} -tp 2")
+    assert {key: flag.value for key, flag in line.flags.items() if key != "config"} == {
+        "model": "m", "tensor-parallel-size": 2, "max-num-seqs": 64, "enable-expert-parallel": True,
+    }  # fmt: skip
+    assert [word.text for word in line.others] == ["--port", "8000"]
+    with pytest.raises(InputError, match="no such file|nothing.yaml"):
+        read_line("vllm serve m --config nothing.yaml")
+
+
+def test_an_ignored_flag_is_kept_once():
+    assert [word.text for word in read_line("vllm serve m --port 1 --host h --port 2").others] == ["--host", "h", "--port", "2"]
+
+
 def test_every_fault_comes_in_one_run():
     with pytest.raises(InputError) as caught:
         read_line("vllm serve m --max-num-seqs x --block-size y --kv-cache-dtype z")
@@ -93,11 +143,11 @@ def test_every_fault_comes_in_one_run():
     ],
 )
 def test_names_of_the_hub(hub, name):
-    assert resolve_model(hub)[0] == name
+    assert f"the catalogue's {name}" in resolve_model(hub)[1]
 
 
-def test_a_name_that_says_how_it_is_stored_is_pointed_at():
-    assert "its name says awq" in resolve_model("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
+def test_a_name_that_says_how_it_is_stored_is_taken_so():
+    assert "stored as its name says: AWQ" in resolve_model("Qwen/Qwen2.5-72B-Instruct-AWQ")[1]
 
 
 @pytest.mark.parametrize("name", ["meta-llama/Llama-9-9T", "org/Llama-3.1-8B-Nemotron-Tuned", "", "../../etc/none", "a" * 500])

@@ -11,36 +11,64 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import NESTED, WRAPPERS, family_of, known_types
-from symroof.specs.checkpoints.json_text import JsonDocument, kind_of_value, load_json
-from symroof.specs.checkpoints.quantization_config import read_quantization
+from symroof.specs.checkpoints.family_table import NESTED, REFUSED, SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
+from symroof.specs.checkpoints.nearest_family import nearest_family
+from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
+from symroof.specs.checkpoints.unread_keys import AHEAD, OTHER_PARTS, unread, unread_text
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Location
 
 CONFIG = "config.json"
-ASSUME_HINT = "`--assume-family llama` reads it as that family"
 
 
-def read_config(document: JsonDocument, assume_family: str | None = None) -> ModelSpec:
-    """The model that a ``config.json`` describes; ``assume_family`` replaces an unknown ``model_type``.
+def read_config(document: JsonDocument, assume_family: str | None = None, quantization: JsonDocument | None = None) -> ModelSpec:
+    """The model that a ``config.json`` describes; ``assume_family`` replaces an unknown ``model_type``, ``quantization`` is the ``hf_quant_config.json``
+    beside it, which says how the weights are stored where the file itself does not.
 
     Raises:
-        InputError: a field that is missing or not what it should be, a type that is not in the table.
+        InputError: a field that is missing or not what it should be, a type that is not in the table, a family assumed that leaves structure unread.
     """
     place, data = _language_model(document)
-    family, caveats = _family(document, place, data, assume_family)
+    own = _own_type(document, place, data)
+    name, family = _family(document, place, data, own, assume_family)
+    caveats = [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
     caveats += _left_aside(document, data)
     c = Config(document, place, data, family.defaults, family.names, family.source)
     fields, kinds = model_fields(family, c)
     fields |= _around(document, place, c)
+    caveats += _unread(c, SAME_AS.get(name, name), assumed=own != name)
     fields |= {"name": spec_name(title_of(document)), "title": title_of(document), "filled": tuple(c.filled.values()), "caveats": tuple(caveats)}
     fields["source"] = {"title": f"{Path(document.file).name}, as {family.source} reads it"}
-    fields["quantization"] = read_quantization(document.data, document.problem)
     try:
-        return ModelSpec.model_validate(fields).in_order(kinds)
+        made = ModelSpec.model_validate(fields).in_order(kinds)
     except ValidationError as error:
-        raise InputError(document.problem(place, f"is not a valid model: {': '.join(first_error(error))}")) from None
+        raise InputError(document.problem(place, f"is not a valid model: {', '.join(first_error(error))}")) from None
+    if quantization is None or any(document.data.get(name) or data.get(name) for name in FIELDS):
+        stored = read_quantization(document.data, document.problem, made)
+    else:
+        around = {key: value for key, value in document.data.items() if key not in FIELDS}
+        stored = read_quantization(
+            {**around, FIELDS[0]: {"quant_method": "modelopt", **quantization.data}},
+            lambda place, message, hint: quantization.problem(place[1:], message, hint),
+            made,
+        )
+    return made.model_copy(update={"quantization": stored})
+
+
+def _unread(c: Config, name: str, assumed: bool) -> list[str]:
+    """What is said of the keys that the family did not take.
+
+    Raises:
+        InputError: the family is only assumed, and one of them could carry structure.
+    """
+    left = unread(c, name)
+    structure = [entry for entry in left if entry[1]]
+    if assumed and structure:
+        message = f"{name} does not know what may be structure: {unread_text(structure)}"
+        raise InputError(c.document.problem(structure[0][0], message, nearest_family(c, _type(c.document, c.place, c.data) or "")))
+    return [f"keys of its file that are not read, so that any number may be wrong: {unread_text(left)}"] if left else []
 
 
 def _language_model(document: JsonDocument) -> tuple[Location, Mapping[str, Any]]:
@@ -62,35 +90,38 @@ def _type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> s
     return kind or None
 
 
-def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], assumed: str | None) -> tuple[Family, list[str]]:
-    """The family of a language model, and what to warn about."""
+def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) -> str | None:
+    """The type of the language model that the file names, or the one that its wrapper has."""
     own, outer = _type(document, place, data), _type(document, (), document.data)
     wrapper = WRAPPERS.get(outer or "")
-    if wrapper and (own is None or not place):  # its text fields may be at the top level (Qwen2-VL)
-        own = wrapper.family
+    return wrapper.family if wrapper and (own is None or not place) else own  # text fields may be at the top level (Qwen2-VL)
+
+
+def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], own: str | None, assumed: str | None) -> tuple[str, Family]:
+    """The type that a language model is read as, and its family."""
+    outer = _type(document, (), document.data)
+    refused = next((kind for kind in (outer, own) if kind in REFUSED), None) if assumed is None else None
+    if refused is not None:
+        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
+    name = assumed if assumed is not None else own
+    family = family_of(name) if name is not None else None
+    if name is not None and family is not None:
+        return name, family
     if assumed is not None:
-        family = family_of(assumed)
-        if family is None:
-            raise InputError(document.problem((), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())))
-        return family, [f"read as {assumed}, as asked; its model_type is {own or 'not given'}"] if own != assumed else []
-    if own is None:
-        raise InputError(document.problem((*place, "model_type"), "is missing", ASSUME_HINT))
-    family = family_of(own)
-    if family is None:
-        near = nearest(own, known_types()) or f"known are {', '.join(known_types())}"
-        raise InputError(document.problem((*place, "model_type"), f"no family {own[:60]!r} is known", f"{near}; {ASSUME_HINT}"))
-    return family, []
-
-
-OTHER_PARTS = ("vision_config", "audio_config", "vit_config", "speech_config", "talker_config", "code2wav_config", "token2wav_config", "vq_config")
+        raise InputError(document.problem((), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())))
+    outer = _type(document, (), document.data)
+    if refused := next((kind for kind in (outer, own) if kind in REFUSED), None):
+        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
+    message = "is missing" if own is None else f"no family {own[:60]!r} is known"
+    raise InputError(document.problem((*place, "model_type"), message, nearest_family(Config(document, place, data), own or "")))
 
 
 def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
     """What the file describes and no number counts: parts for images and sounds, layers that guess further tokens."""
     parts = [name for name in OTHER_PARTS if isinstance(document.data.get(name), dict)]
     caveats = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
-    further = data.get("num_nextn_predict_layers", data.get("num_mtp_layers"))
-    if isinstance(further, int) and not isinstance(further, bool) and further > 0:
+    further = next((data[name] for name in AHEAD if isinstance(data.get(name), int) and data[name]), 0)
+    if not isinstance(further, bool) and further > 0:
         caveats.append(f"counted without {further} further layer{'s' * (further > 1)} that predict tokens ahead")
     return caveats
 
@@ -144,5 +175,21 @@ def read(path: str | os.PathLike[str], assume_family: str | None = None) -> tupl
     Raises:
         InputError: no such file, not JSON, not a model that can be read.
     """
-    document = load_json(find_config(path))
-    return read_config(document, assume_family), document
+    file = find_config(path)
+    document = load_json(file)
+    spec = read_config(document, assume_family, _beside(file, "hf_quant_config.json"))
+    index = _beside(file, "model.safetensors.index.json", LARGEST_INDEX)
+    size = index and isinstance(held := index.data.get("metadata"), dict) and held.get("total_size")
+    return spec.model_copy(update={"stored_bytes": int(size)}) if isinstance(size, (int, float)) and 0 < size < MOST_BYTES else spec, document
+
+
+LARGEST_INDEX, MOST_BYTES = 64_000_000, 10**15
+"""An index names every tensor: a model of 60 layers with 384 experts has some hundred thousand."""
+
+
+def _beside(config: Path, name: str, largest: int = LARGEST_FILE) -> JsonDocument | None:
+    """The file of a name in the folder of a ``config.json``, or by its side under the same first words (``NAME_config.json``)."""
+    if not config.name.endswith(CONFIG):
+        return None
+    file = config.with_name(config.name.removesuffix(CONFIG) + name)
+    return load_json(file, largest) if file.is_file() else None

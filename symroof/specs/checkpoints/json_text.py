@@ -15,6 +15,7 @@ from symroof.errors import InputError, Problem
 from symroof.strict_yaml import Document, Location, path_text, read_text
 
 LARGEST_FILE, DEEPEST, LONGEST_NUMBER, MOST_VALUES = 4_000_000, 40, 400, 200_000
+MOST_VALUES_OF_A_LARGE_FILE = 2_000_000
 STRING = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|\Z)', re.DOTALL)
 """A string, or what begins like one and never ends: every quote is looked at once, whatever a hostile file holds."""
 LFS_POINTER = "version https://git-lfs.github.com/spec/"
@@ -30,12 +31,12 @@ class JsonDocument(Document):
         return Problem(self.file, message, line, column, path_text(location), hint, source)
 
 
-def load_json(path: str | os.PathLike[str]) -> JsonDocument:
-    """Read a JSON file strictly; see :func:`loads_json`."""
-    return loads_json(read_text(path, LARGEST_FILE, "a config.json has a few kilobytes"), str(path))
+def load_json(path: str | os.PathLike[str], largest: int = LARGEST_FILE) -> JsonDocument:
+    """Read a JSON file of no more than ``largest`` bytes strictly; see :func:`loads_json`."""
+    return loads_json(read_text(path, largest, "a config.json has a few kilobytes"), str(path), largest > LARGEST_FILE)
 
 
-def loads_json(text: str, file: str = "config.json") -> JsonDocument:
+def loads_json(text: str, file: str = "config.json", large: bool = False) -> JsonDocument:
     """Read JSON text strictly; the value must be an object.
 
     Raises:
@@ -51,7 +52,7 @@ def loads_json(text: str, file: str = "config.json") -> JsonDocument:
 
     if reason := _not_json(text):
         raise InputError(Problem(file, reason[0], hint=reason[1]))
-    _bounded(text, stop)
+    _bounded(text, stop, MOST_VALUES_OF_A_LARGE_FILE if large else MOST_VALUES)
     try:
         data = json.loads(text, object_pairs_hook=_Unique(text), parse_int=_whole)
     except json.JSONDecodeError as error:
@@ -91,14 +92,14 @@ def _not_json(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _bounded(text: str, stop: Any) -> None:
+def _bounded(text: str, stop: Any, most_values: int) -> None:
     """Depth and number of values, before anything is built."""
     depth = 0
     for values, sign in enumerate(re.finditer(r"[\[\]{},]", STRING.sub(lambda match: " " * len(match.group()), text))):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(sign.group(), 0)
-        if depth > DEEPEST or values > MOST_VALUES:
+        if depth > DEEPEST or values > most_values:
             line, column = _line_column(text, sign.start())
-            raise stop(f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {MOST_VALUES:,} values", line, column)
+            raise stop(f"nested more than {DEEPEST} deep" if depth > DEEPEST else f"more than {most_values:,} values", line, column)
 
 
 def _whole(digits: str) -> int | float:

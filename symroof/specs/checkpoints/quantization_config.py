@@ -4,22 +4,30 @@ Checked against what published checkpoints say of themselves (``total_size`` of 
 a weight, a group, a row, a column and a matrix take; which operators stay wide is read off the lists of modules.
 """
 
+from __future__ import annotations
+
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from symroof.errors import InputError, Problem, nearest
-from symroof.specs.checkpoints.module_names import operators_named
-from symroof.specs.checkpoints.quantization_methods import METHODS, SchemeError
+from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, NamedOperators, operators_named
+from symroof.specs.checkpoints.quantization_methods import METHODS, SchemeError, along_row, bits, mixed_precision
 from symroof.specs.fields import first_error
-from symroof.specs.quantization import Quantization
+from symroof.specs.layer_order import MOST_LAYERS
+from symroof.specs.quantization import Quantization, Storage, matrices
 from symroof.strict_yaml import Location, path_text
+
+if TYPE_CHECKING:
+    from symroof.specs.model import ModelSpec
 
 Report = Callable[[Location, str, str], Problem]
 
 FIELDS = ("quantization_config", "compression_config")
-NESTED = ("text_config", "llm_config", "language_config")
+NESTED = ("text_config", "llm_config", "language_config", "thinker_config", "language_model_config")
 LISTS = ("modules_to_not_convert", "ignored_layers", "ignore", "modules_not_converted", "exclude_modules", "llm_int8_skip_modules", "skip_modules")
 NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
 """What no method narrows: tables, short convolutions, and the few columns that choose experts."""
@@ -27,8 +35,8 @@ NEVER = ("embedding", "layer_inputs", "conv", "router", "shared_gate")
 MOST_PATTERNS = 100_000
 
 
-def read_quantization(config: Mapping[str, Any], report: Report | None = None) -> Quantization | None:
-    """How the checkpoint of a ``config.json`` is stored; None where it is not quantized.
+def read_quantization(config: Mapping[str, Any], report: Report | None = None, model: ModelSpec | None = None) -> Quantization | None:
+    """How the checkpoint of a ``config.json`` is stored; None where it is not quantized. ``model`` says which of its layers have which operators.
 
     An unquantized checkpoint is served in 16 bits whatever its ``torch_dtype`` says: float32 files are narrowed when loaded.
 
@@ -45,7 +53,7 @@ def read_quantization(config: Mapping[str, Any], report: Report | None = None) -
     if not isinstance(fields, Mapping):
         raise InputError(say(place, "expected an object with fields", ""))
     try:
-        return _read(fields, _n_layers(config))
+        return _read(fields, _held(config, model), _type(config), config.get("expert_dtype"))
     except SchemeError as error:
         raise InputError(say((*place, *error.place), str(error), error.hint)) from None
     except ValidationError as error:
@@ -67,13 +75,44 @@ def _fields(config: Mapping[str, Any]) -> tuple[Location, Any]:
     return (), None
 
 
-def _n_layers(config: Mapping[str, Any]) -> int | None:
+@dataclass(frozen=True)
+class Held:
+    """Where a model has its operators: the layers of each, and its parameters; of an unknown model all layers have all of them."""
+
+    n_layers: int | None
+    layers: Mapping[str, frozenset[int]]
+    params: Mapping[str, int]
+
+    def of(self, operator: str) -> frozenset[int] | None:
+        """The layers that have an operator; None where that is not known."""
+        return self.layers.get(operator, frozenset()) if self.layers else frozenset(range(self.n_layers)) if self.n_layers else None
+
+
+def _held(config: Mapping[str, Any], model: ModelSpec | None) -> Held:
     counts = (inside.get("num_hidden_layers") for inside in (config, *(config.get(name) for name in NESTED)) if isinstance(inside, Mapping))
-    return next((n for n in counts if isinstance(n, int) and n > 0), None)
+    n_layers = next((n for n in counts if isinstance(n, int) and 0 < n <= MOST_LAYERS), None)
+    if model is None:
+        return Held(n_layers, {}, {})
+    layers: dict[str, set[int]] = {}
+    params: Counter[str] = Counter()
+    kinds = dict(zip(model.labels(), model.layers, strict=True))
+    sequence = model.sequence() or (next(iter(kinds)),) * model.layers[0].count
+    places = {label: [i for i, other in enumerate(sequence) if other == label] for label in kinds}
+    for label, kind in kinds.items():
+        for matrix in matrices(kind, model.d_model or 1):
+            layers.setdefault(matrix.operator, set()).update(places[label])
+            params[matrix.operator] += matrix.rows * matrix.columns * matrix.times * len(places[label])
+    return Held(n_layers, {operator: frozenset(numbers) for operator, numbers in layers.items()}, params)
 
 
-def _read(fields: Mapping[str, Any], n_layers: int | None) -> Quantization:
-    method = fields.get("quant_method")
+def _type(config: Mapping[str, Any]) -> str:
+    inner = next((inside for name in NESTED if isinstance(inside := config.get(name), Mapping)), config)
+    return str(inner.get("model_type") or "")
+
+
+def _read(fields: Mapping[str, Any], held: Held, model_type: str, expert_dtype: Any) -> Quantization:
+    own = fields.get("quant_method")
+    method = own
     if method is None:
         method = "bitsandbytes" if any(fields.get(key) for key in ("load_in_8bit", "load_in_4bit")) else "modelopt" if "quant_algo" in fields else None
     if not isinstance(method, str):
@@ -84,22 +123,102 @@ def _read(fields: Mapping[str, Any], n_layers: int | None) -> Quantization:
         known = f"known are {', '.join(METHODS)}"
         raise SchemeError(f"no quantization method {method[:40]!r} is known", ("quant_method",), f"{near} {known}" if near.startswith("did") else known)
     stored = scheme(fields)
-    wide, notes = _wide(fields, stored.pop("kept", ("lm_head",)), n_layers)
-    return Quantization.model_validate({**stored, "kept": wide, "notes": (*stored.get("notes", ()), *notes)})
+    notes, always = stored.pop("notes", ()), stored.pop("kept", ("lm_head",))
+    groups = stored.pop("groups", [])
+    named = operators_named(_patterns(fields), model_type)
+    if stored and str(fields.get("quant_algo")).upper() == "MIXED_PRECISION":  # a checkpoint of one method, of which another stored parts again
+        groups, named = mixed_precision(fields), NamedOperators(frozenset())
+    each = [(how, operators_named(modules, model_type), "*" in modules) for how, modules in groups]
+    if not stored:
+        everything = next((group for group in each if group[2]), None)
+        base = everything or max(each, key=lambda group: _weight(group[1], held))
+        stored = base[0]
+        if not everything:
+            always = tuple(operator for operator in OPERATOR_MODULES if not any(operator in names for _, one, _ in each for names in (one.wholly, one.partly)))
+        each.remove(base)
+    if expert_dtype == "fp4":
+        each.append((MXFP4_EXPERTS, NamedOperators(frozenset(["experts"])), False))
+    others = [(how, one) for how, one, of_all in each if not of_all]  # of two groups for everything the first holds
+    kept, parts, doubts = _wide({*NEVER, *always}, named, held)
+    taken: set[str] = set(kept) - set(always)
+    for how, one in others:
+        made = _stored_parts(how, one, held, taken)
+        parts += made
+        taken |= {operator for part in made for operator in part["operators"] if "layers" not in part}
+    elsewhere = {operator for part in parts for operator in part["operators"]}
+    unread = [f"the pattern {text!r} of its list of modules was not understood" for text in named.unread[:5]]
+    unread += [f"quantization_config.{key} was not read" for key in fields if key not in KNOWN and fields[key] not in (None, [], {})][:5]
+    return Quantization.model_validate({
+        **stored, "kept": tuple(sorted(kept - elsewhere)), "parts": parts, "kv": _cache(fields),
+        "notes": (*notes, *doubts), "unread": unread,
+    })  # fmt: skip
 
 
-def _wide(fields: Mapping[str, Any], always: tuple[str, ...], n_layers: int | None) -> tuple[tuple[str, ...], list[str]]:
-    """Operators that stay wide, and what of the lists could not be read exactly."""
-    named = operators_named(_patterns(fields))
-    wide, notes = {*NEVER, *always, *named.wholly}, [f"the pattern {text!r} of modules that stay wide was not understood" for text in named.unread[:5]]
+MXFP4_EXPERTS = {"bits": bits(4), **along_row(32, 8)}
+"""Experts in 4-bit floats with an 8-bit exponent for 32, beside 8-bit matrices (DeepSeek-V4, ``expert_dtype``)."""
+STORAGE = frozenset(Storage.model_fields)
+KNOWN = frozenset([
+    *LISTS, "quant_method", "quant_algo", "quantization", "quantized_layers", "config_groups", "format", "kv_cache_scheme", "kv_cache_quant_algo", "moe_quant_algo",
+    "bits", "w_bit", "group_size", "q_group_size", "weight_block_size", "activation_scheme", "checkpoint_format", "dynamic", "lm_head", "sparsity_config",
+    "load_in_8bit", "load_in_4bit", "_load_in_8bit", "_load_in_4bit", "bnb_4bit_quant_type", "bnb_4bit_use_double_quant", "quant_config", "weights",
+    "in_group_size", "nbits_per_codebook", "num_codebooks", "out_group_size", "quant_type", "quant_type_kwargs",
+    "producer", "fmt", "scale_fmt", "quantization_status", "global_compression_ratio", "version", "zero_point", "backend", "do_fuse", "fuse_max_seq_len",
+    "modules_to_fuse", "exllama_config", "desc_act", "sym", "true_sequential", "damp_percent", "static_groups", "model_name_or_path", "model_file_base_name",
+    "model_seqlen", "is_marlin_format", "meta", "tokenizer", "dataset", "block_name_to_quantize", "cache_block_outputs", "max_input_length", "batch_size",
+    "module_name_preceding_first_block", "pad_token_id", "use_cuda_fp16", "use_exllama", "quantizer", "pack_dtype", "hyb_act", "act_group_aware",
+    "bnb_4bit_compute_dtype", "bnb_4bit_quant_storage", "llm_int8_threshold", "llm_int8_enable_fp32_cpu_offload", "llm_int8_has_fp16_weight",
+    "untie_embedding_weights", "include_input_output_embeddings", "autoquant_tensors", "activations", "activation_scale_ub", "use_per_channel", "axis", "offload_meta",
+    "linear_weights_not_to_quantize", "transform_config", "ignore_modules", "autoround_version", "amp", "iters", "lr", "minmax_lr", "nsamples", "seqlen", "scale_dtype",
+    "packing_format", "data_type", "dtype", "enable_quanted_input", "low_gpu_mem_usage", "enable_minmax_tuning", "enable_norm_bias_tuning", "gradient_accumulate_steps",
+])  # fmt: skip
+"""Keys of a quantization that are read, or that change no width: kernels, how it was made, what was calibrated."""
+
+
+def _weight(named: NamedOperators, held: Held) -> int:
+    """How many parameters a group has; of an unknown model how many operators."""
+    return sum(held.params.get(operator, 0) if held.params else 1 for operator in (*named.wholly, *named.partly))
+
+
+def _wide(always: set[str], named: NamedOperators, held: Held) -> tuple[set[str], list[dict[str, Any]], list[str]]:
+    """Operators that stay wide, those that do in some of their layers, and what could not be read exactly."""
+    wide, parts, notes = {*always, *named.wholly}, [], []
     for operator, layers in named.partly.items():
-        if operator in wide:
+        among = held.of(operator)
+        if operator in wide or (among is not None and not layers & among):
             continue
-        mostly = n_layers is None or 2 * len(layers) >= n_layers
-        wide |= {operator} if mostly else set()
-        if n_layers is None or len(layers) < n_layers:
-            notes.append(f"{operator} stays wide in {len(layers)} of {n_layers or 'some'} layers; it counts as {'wide' if mostly else 'quantized'} in all")
-    return tuple(sorted(wide)), notes
+        if among is None or among <= layers:
+            wide.add(operator)
+            notes += [] if among else [f"{operator} stays wide in {len(layers)} of some layers; it counts as wide in all"]
+        else:
+            parts.append({"operators": (operator,), "bits": bits(16), "layers": len(layers & among), "of": len(among)})
+    return wide, parts, notes
+
+
+def _stored_parts(how: Mapping[str, Any], named: NamedOperators, held: Held, taken: set[str]) -> list[dict[str, Any]]:
+    """The operators of a group with what it stores, those of all layers together; ``taken`` are stored otherwise already."""
+    storage = {key: value for key, value in how.items() if key in STORAGE}
+    parts: list[dict[str, Any]] = []
+    whole_ones = set(named.wholly) - taken
+    for operator, layers in named.partly.items():
+        if operator in taken:
+            continue
+        among = held.of(operator)
+        if among is None or among <= layers:
+            whole_ones.add(operator)
+        elif layers & among:
+            parts.append({**storage, "operators": (operator,), "layers": len(layers & among), "of": len(among)})
+    whole_ones = {operator for operator in whole_ones if held.of(operator) != frozenset() or operator in ("lm_head", "embedding")}
+    return [*([{**storage, "operators": tuple(sorted(whole_ones))}] if whole_ones else []), *parts]
+
+
+def _cache(fields: Mapping[str, Any]) -> str | None:
+    """The precision of the cache that a checkpoint asks for (``kv_cache_quant_algo``, ``kv_cache_scheme``)."""
+    inside = fields.get("quantization")
+    source = inside if isinstance(inside, Mapping) else fields
+    named = source.get("kv_cache_quant_algo") or source.get("kv_cache_scheme")
+    if isinstance(named, Mapping):
+        return {("float", 8): "fp8", ("int", 8): "int8", ("float", 4): "fp4"}.get((str(named.get("type", "float")), named.get("num_bits") or 0))
+    return {"FP8": "fp8", "INT8": "int8", "NVFP4": "fp4"}.get(str(named).upper())
 
 
 def _patterns(fields: Mapping[str, Any]) -> list[str]:

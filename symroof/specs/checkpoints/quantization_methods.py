@@ -12,6 +12,8 @@ from symroof.errors import nearest
 from symroof.specs.checkpoints.module_names import OPERATOR_MODULES, operators_named
 
 Fields = Mapping[str, Any]
+Group = tuple[dict[str, Any], list[str]]
+"""What is stored, and the modules that are stored so."""
 MOST_GROUP = 10**6
 
 
@@ -120,25 +122,56 @@ def mxfp4(fields: Fields) -> dict[str, Any]:
 
 
 def modelopt(fields: Fields) -> dict[str, Any]:
-    """8-bit floats with scales of a matrix and its input; or 4-bit ones in groups of 16 with an 8-bit scale and the same two
-    (NVFP4; TensorRT Model Optimizer, ``weight_scale``, ``weight_scale_2``, ``input_scale``)."""
+    """An algorithm of TensorRT Model Optimizer (modelopt/torch/export/quant_utils.py), or of several by module (``MIXED_PRECISION``, ``quantized_layers``)."""
     inside = fields.get("quantization")
     source: Fields = inside if isinstance(inside, Mapping) else fields
-    algorithm = str(source.get("quant_algo") or ("NVFP4" if "nvfp4" in str(fields.get("quant_method")) else "missing")).upper()
-    kept: dict[str, Any] = {"kept": ()}
-    if algorithm == "FP8":
-        return {"method": "fp8", "bits": bits(8), "format": "fp8", "compute": "fp8", "matrix_bits": bits(64), **kept}
-    if algorithm in ("NVFP4", "NVFP4_AWQ", "W4A16_NVFP4"):
-        weight_only = algorithm.startswith("W4A16")
-        stored = {
-            "method": "nvfp4",
-            "bits": bits(4),
-            "format": "fp4",
-            **along_row(whole(source, "group_size", 16), 8),
-            "matrix_bits": bits(32 if weight_only else 64),
-        }
-        return {**stored, **kept} if weight_only else {**stored, "compute": "fp4", **kept}
-    raise SchemeError(f"no algorithm {algorithm[:40]!r} is known", ("quant_algo",), nearest(algorithm, ("FP8", "NVFP4", "W4A16_NVFP4")))
+    name = str(source.get("quant_algo") or ("NVFP4" if "nvfp4" in str(fields.get("quant_method")) else "missing")).upper()
+    if name == "MIXED_PRECISION":
+        return {"groups": mixed_precision(source)}
+    return {**algorithm(name, source), "kept": ()}
+
+
+def mixed_precision(source: Fields) -> list[Group]:
+    """What each algorithm of ``quantized_layers`` stores, and the modules that it is for."""
+    listed = source.get("quantized_layers")
+    if not isinstance(listed, Mapping) or not listed:
+        raise SchemeError("is missing", ("quantized_layers",))
+    modules: dict[tuple[str, int], list[str]] = {}
+    for module, how in listed.items():
+        if not isinstance(how, Mapping):
+            raise SchemeError("expected an object with fields", ("quantized_layers", str(module)))
+        modules.setdefault((str(how.get("quant_algo") or "missing").upper(), whole(how, "group_size", 16)), []).append(str(module))
+    return [(algorithm(name, {"group_size": group}), named) for (name, group), named in modules.items()]
+
+
+def algorithm(name: str, source: Fields) -> dict[str, Any]:
+    """What one algorithm stores: 8-bit floats with scales of a matrix and its input; 4-bit ones in groups of 16 with an 8-bit scale and the same two
+    (NVFP4: ``weight_scale``, ``weight_scale_2``, ``input_scale``); both in groups of 32 with an 8-bit exponent (MX); integers with 16-bit scales."""
+    float8 = {"method": "fp8", "bits": bits(8), "format": "fp8"}
+    float4 = {"bits": bits(4), "format": "fp4"}
+    nvfp4 = {"method": "nvfp4", **float4}
+    integer = {"bits": bits(4), "format": "int4"}
+    group = whole(source, "group_size", {"N": 16, "M": 32}.get(name.removeprefix("W4A16_")[:1], 128))
+    known: dict[str, dict[str, Any]] = {
+        "FP8": {**float8, "compute": "fp8", "matrix_bits": bits(64)},
+        "FP8_PER_CHANNEL_PER_TOKEN": {**float8, "compute": "fp8", "row_bits": bits(32)},
+        "FP8_PB_WO": {**float8, "scale_bits": bits(32), "scale_group": 128 * 128, "scale_rows": 128},
+        "MXFP8": {**float8, "method": "mxfp8", "compute": "fp8", **along_row(32, 8)},
+        "MXFP4": {**float4, "method": "mxfp4", "compute": "fp4", **along_row(32, 8)},
+        "W4A8_MXFP4_FP8": {**float4, "method": "mxfp4", "compute": "fp8", **along_row(32, 8)},
+        "W4A16_MXFP4": {**float4, "method": "mxfp4", **along_row(32, 8)},
+        "NVFP4": {**nvfp4, "compute": "fp4", **along_row(group, 8), "matrix_bits": bits(64)},
+        "W4A8_NVFP4_FP8": {**nvfp4, "compute": "fp8", **along_row(group, 8), "matrix_bits": bits(64)},
+        "W4A16_NVFP4": {**nvfp4, **along_row(group, 8), "matrix_bits": bits(32)},
+        "W4A16_AWQ": {**integer, "method": "awq", **along_row(group, 16)},
+        "W4A8_AWQ": {**integer, "method": "awq", "compute": "fp8", **along_row(group, 16)},
+        "W8A8_SQ_PER_CHANNEL": {"method": "int8", "bits": bits(8), "format": "int8", "compute": "int8", "row_bits": bits(32)},
+        "W8A16": {"method": "int8", "bits": bits(8), "format": "int8", "row_bits": bits(16)},
+    }
+    name = {"NVFP4_AWQ": "NVFP4", "NVFP4_SVD": "NVFP4", "INT4_AWQ": "W4A16_AWQ", "INT8_SQ": "W8A8_SQ_PER_CHANNEL", "INT8_WO": "W8A16"}.get(name, name)
+    if name not in known:
+        raise SchemeError(f"no algorithm {name[:40]!r} is known", ("quant_algo",), nearest(name, (*known, "MIXED_PRECISION")))
+    return known[name]
 
 
 def rows_of_int8(fields: Fields) -> dict[str, Any]:
@@ -188,20 +221,32 @@ def compressed_tensors(fields: Fields) -> dict[str, Any]:
     groups = fields.get("config_groups")
     if not isinstance(groups, Mapping) or not groups:
         raise SchemeError("is missing", ("config_groups",))
-    name, group = next(iter(groups.items()))
+    notes = ("sparsity of the stored weights is not counted",) if fields.get("sparsity_config") else ()
+    made = [_config_group(str(name), group, str(fields.get("format") or "")) for name, group in groups.items()]
+    stored, _ = made[0]
+    if all(other == stored for other, _ in made):
+        targets = [text for _, each in made for text in _targets(each)]
+        return {**stored, "kept": _untargeted(targets), "notes": notes}
+    return {"groups": [(how, _targets(each)) for how, each in made], "notes": notes}
+
+
+def _config_group(name: str, group: Any, layout: str) -> tuple[dict[str, Any], Fields]:
+    """What one group stores, and the group."""
     weights = group.get("weights") if isinstance(group, Mapping) else None
     if not isinstance(weights, Mapping):
-        raise SchemeError("is missing", ("config_groups", str(name), "weights"))
+        raise SchemeError("is missing", ("config_groups", name, "weights"))
     try:
-        stored = _weight_fields(weights, str(group.get("format") or fields.get("format") or ""))
+        stored = _weight_fields(weights, str(group.get("format") or layout))
     except SchemeError as error:
-        raise SchemeError(str(error), ("config_groups", str(name), "weights", *error.place), error.hint) from None
-    notes = []
-    if any(other.get("weights") != weights for other in groups.values() if isinstance(other, Mapping)):
-        notes.append(f"the groups differ in how weights are stored; all count as {name}")
-    if fields.get("sparsity_config"):
-        notes.append("sparsity of the stored weights is not counted")
-    return {**stored, **_computes(group, stored), "kept": _untargeted(group), "notes": tuple(notes)}
+        raise SchemeError(str(error), ("config_groups", name, "weights", *error.place), error.hint) from None
+    return {**stored, **_computes(group, stored)}, group
+
+
+def _targets(group: Fields) -> list[str]:
+    """The modules that a group is for; ``Linear`` is every one."""
+    targets = group.get("targets")
+    named = [text for text in targets if isinstance(text, str)] if isinstance(targets, list) else ["Linear"]
+    return ["*" if text == "Linear" else text for text in named]
 
 
 def _weight_fields(weights: Fields, layout: str) -> dict[str, Any]:
@@ -245,12 +290,11 @@ def _computes(group: Fields, stored: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def _untargeted(group: Fields) -> tuple[str, ...]:
-    """Operators that no target of the group means; ``Linear`` means all that is not ignored, the head too."""
-    targets = group.get("targets")
-    if not isinstance(targets, list) or "Linear" in targets:
+def _untargeted(targets: list[str]) -> tuple[str, ...]:
+    """Operators that no target means; a wildcard means all that is not ignored, the head too."""
+    if "*" in targets:
         return ()
-    named = operators_named(text for text in targets if isinstance(text, str))
+    named = operators_named(targets)
     return tuple(operator for operator in OPERATOR_MODULES if operator not in named.wholly and operator not in named.partly)
 
 

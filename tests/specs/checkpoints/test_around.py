@@ -55,11 +55,12 @@ def test_a_folder_holds_the_file(tmp_path):
         ({}, ()),
         ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predict tokens ahead",)),
         ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ()),
+        ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
+        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predict tokens ahead",)),
         ({"num_nextn_predict_layers": True}, ()),
         ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
         ({"vision_config": {}, "audio_config": {}}, ("the language model alone is counted, without vision_config and audio_config",)),
-        ({"vision_config": 3}, ()),
+        ({"vision_config": 3}, ("keys of its file that are not read, so that any number may be wrong: vision_config",)),
     ],
 )
 def test_what_is_not_counted_is_said(fields, caveats):
@@ -109,25 +110,23 @@ def test_a_value_in_words(value, words):
 
 
 def wide(patterns, layers=8):
+    """Operators that are wide in all layers, in some (how many of how many), and what is said of the list."""
     stored = read_quantization({"num_hidden_layers": layers, "quantization_config": {"quant_method": "fp8", "modules_to_not_convert": patterns}})
-    return set(stored.kept) - {*NEVER, "lm_head"}, list(stored.notes)
+    return set(stored.kept) - {*NEVER, "lm_head"}, {part.operators[0]: (part.layers, part.of) for part in stored.parts}, [*stored.notes, *stored.unread]
 
 
 @pytest.mark.parametrize(
-    ("count", "layers", "kept", "note"),
+    ("count", "layers", "wholly", "partly", "notes"),
     [
-        (8, 8, True, ""),
-        (7, 8, True, "down stays wide in 7 of 8 layers; it counts as wide in all"),
-        (4, 8, True, "down stays wide in 4 of 8 layers; it counts as wide in all"),
-        (3, 8, False, "down stays wide in 3 of 8 layers; it counts as quantized in all"),
-        (4, 9, False, "down stays wide in 4 of 9 layers; it counts as quantized in all"),
-        (1, None, True, "down stays wide in 1 of some layers; it counts as wide in all"),
+        (8, 8, {"down"}, {}, []),
+        (7, 8, set(), {"down": (7, 8)}, []),
+        (1, 8, set(), {"down": (1, 8)}, []),
+        (9, 8, {"down"}, {}, []),
+        (1, None, {"down"}, {}, ["down stays wide in 1 of some layers; it counts as wide in all"]),
     ],
 )
-def test_an_operator_that_is_wide_in_some_layers_counts_as_most_of_them(count, layers, kept, note):
-    operators, notes = wide([f"model.layers.{i}.mlp.down_proj" for i in range(count)], layers)
-    assert operators == ({"down"} if kept else set())
-    assert notes == ([note] if note else [])
+def test_an_operator_that_is_wide_in_some_layers(count, layers, wholly, partly, notes):
+    assert wide([f"model.layers.{i}.mlp.down_proj" for i in range(count)], layers) == (wholly, partly, notes)
 
 
 def test_an_operator_is_wide_where_all_its_modules_are():
@@ -152,6 +151,8 @@ def test_an_operator_is_wide_where_all_its_modules_are():
             set(),
         ),  # a number that no layer has is any
         ("*.layers.*.mlp.down_proj", {"down"}, set()),
+        ("model.layers.6*", set(), {6, *range(60, 70), *range(600, 700)}),
+        (r"re:.*mlp\.(gate|up|gate_up|down)_proj.*", {"gate_up", "up", "down"}, set()),
         ("model.lm_head.weight", {"lm_head"}, set()),
         ("Vision_model.lm_head", set(), set()),
         ("   ", set(), set()),
@@ -167,9 +168,10 @@ def test_paths_lead_to_operators_and_layers(pattern, wholly, partly):
 def test_patterns_of_all_lists_count_and_long_ones_are_not_read():
     fields = {"quant_method": "fp8", "ignore": ["down_proj"], "quantization": {"exclude_modules": ["router", "mlp.router"]}, "ignored_layers": ["lm_head"]}
     assert {"down", "router", "lm_head"} <= set(read_quantization({"quantization_config": fields}).kept)
-    assert operators_named(["x" * 200, "y" * 201]).unread == ("y" * 60,)
-    notes = wide([f"re:({i})" for i in range(7)])[1]
-    assert notes == [f"the pattern 're:({i})' of modules that stay wide was not understood" for i in range(5)]
+    assert operators_named(["x" * 200, "y" * 201]).unread == ("y" * 60, "x" * 60)
+    assert operators_named(["model.layers.0.input_layernorm", "model.embed_tokens", "model.layers.3.self_attn.k_norm.bias"]).unread == ()
+    notes = wide([f"re:({i})" for i in range(7)])[2]
+    assert notes == [f"the pattern 're:({i})' of its list of modules was not understood" for i in range(5)]
 
 
 # ------------------------------------------------------------------------------------------------------------------ GGUF

@@ -216,13 +216,13 @@ def test_what_operands_meet_in(fields, compute):
 def test_module_names_mean_operators(patterns, operators):
     found = operators_named(patterns)
     assert found.wholly - ({"experts"} if patterns == ["down_proj"] else set()) == operators
-    assert not found.unread
+    assert found.unread == (("unheard_of",) if patterns == ["unheard_of"] else ())
 
 
 def test_a_regular_expression_with_more_than_wildcards_is_told_and_not_run():
     hostile = "re:(a+)+$" + "(" * 50
     model = quantized(shipped("llama-3-8b"), quant_method="awq", modules_to_not_convert=[hostile])
-    assert "was not understood" in model.quantization.notes[0]
+    assert "was not understood" in model.quantization.unread[0]
     assert operators_named(["x" * 10_000]).unread == ("x" * 60,)
 
 
@@ -232,8 +232,8 @@ def test_a_list_of_every_layer_means_the_operator_and_a_list_of_a_few_is_told():
     assert "attention_out" in whole.quantization.kept
     assert not whole.quantization.notes
     few = quantized(shipped("llama-3-8b"), quant_method="fp8", modules_to_not_convert=every[:2])
-    assert "attention_out" not in few.quantization.kept
-    assert few.quantization.notes == ("attention_out stays wide in 2 of 32 layers; it counts as quantized in all",)
+    none = quantized(shipped("llama-3-8b"), quant_method="fp8")
+    assert resident(few) - resident(none) == 2 * (D * D * (2 - 1) - 4)  # two matrices of 16 bits for 8, without the scale of each
 
 
 def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
@@ -242,17 +242,63 @@ def test_the_head_of_compressed_tensors_is_narrow_where_nothing_ignores_it():
     assert resident(quantized(shipped("llama-3-8b"), **fields)) == by_rows - 2 * VOCAB * D + VOCAB * D + 2 * VOCAB
 
 
-def test_groups_that_differ_all_count_as_the_first():
-    """The group that all are taken for is one of those compared: it differs from none, and that says nothing of the others."""
-    wide, narrow = ({"targets": ["Linear"], "weights": {"num_bits": bits, "type": "int", "strategy": "channel"}} for bits in (8, 4))
-    fields = {"quant_method": "compressed-tensors", "format": "int-quantized"}
-    notes = {name: read_quantization({"quantization_config": fields | {"config_groups": groups}}).notes for name, groups in {
-        "one": {"a": wide}, "alike": {"a": wide, "b": wide}, "other": {"a": wide, "b": narrow}, "mixed": {"a": wide, "b": wide, "c": narrow},
-    }.items()}  # fmt: skip
-    differ = ("the groups differ in how weights are stored; all count as a",)
-    assert notes == {"one": (), "alike": (), "other": differ, "mixed": differ}
-    sparse = read_quantization({"quantization_config": fields | {"config_groups": {"a": wide}, "sparsity_config": {"format": "dense"}}})
+def test_groups_that_differ_are_each_stored_as_they_say():
+    """Targets by name hold before those of a kind (compressed-tensors, find_matched_target); of two groups for everything the first."""
+    rows, half = ({"weights": {"num_bits": bits, "type": "int", "strategy": "channel"}} for bits in (8, 4))
+    linear, down = {"targets": ["Linear"]}, {"targets": [r"re:.*mlp\.down_proj"]}
+    fields = {"quant_method": "compressed-tensors", "format": "int-quantized", "ignore": ["lm_head"]}
+
+    def sized(**groups):
+        return resident(quantized(shipped("llama-3-8b"), **fields, config_groups=groups))
+
+    whole = sized(a=rows | linear)
+    assert whole == sized(a=rows | linear, b=rows | linear) == sized(a=rows | linear, b=half | linear)
+    assert whole - sized(a=rows | linear, b=half | down) == whole - sized(b=half | down, a=rows | linear) == LAYERS * D * FF // 2
+    sparse = read_quantization({"quantization_config": fields | {"config_groups": {"a": rows | linear}, "sparsity_config": {"format": "dense"}}})
     assert sparse.notes == ("sparsity of the stored weights is not counted",)
+
+
+def modelopt_layers(*stored):
+    return {"quant_method": "modelopt", "quant_algo": "MIXED_PRECISION", "quantized_layers": {
+        f"model.layers.{i}.{module}": {"quant_algo": name, "group_size": 16} for i in range(LAYERS) for module, name in stored
+    }}  # fmt: skip
+
+
+def test_mixed_precision_by_hand():
+    """Attention in 8-bit floats with two scales of 32 bits for a matrix, feed-forward in NVFP4 with an 8-bit scale for 16 and the same two; head and table wide."""
+    attention, ffn = ("q_proj", "k_proj", "v_proj", "o_proj"), ("gate_proj", "up_proj", "down_proj")
+    listed = modelopt_layers(*((f"self_attn.{name}", "FP8") for name in attention), *((f"mlp.{name}", "NVFP4") for name in ffn))
+    model = quantized(shipped("llama-3-8b"), **listed)
+    held = sum(n * k + 8 for n, k in SHAPES[:4]) + sum(n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:])
+    assert resident(model) == WIDE + LAYERS * held
+    assert (model.quantization.method, model.quantization.compute) == ("nvfp4", "fp4")
+
+
+def test_a_checkpoint_of_one_method_of_which_another_stored_parts_again():
+    """DeepSeek-V4-NVFP4: fp8 in blocks as it was published, the experts stored again in NVFP4."""
+    fields = {"quant_method": "fp8", "weight_block_size": [128, 128], "ignore": ["*.self_attn.*"]}
+    again = modelopt_layers(*((f"mlp.{name}", "NVFP4") for name in ("gate_proj", "up_proj", "down_proj"))) | fields
+    held = sum(n * k + 4 * -(-n // 128) * -(-k // 128) for n, k in SHAPES[:4]) + sum(n * k // 2 + n * (k // 16) + 8 for n, k in SHAPES[4:])
+    assert resident(quantized(shipped("llama-3-8b"), **again)) == WIDE + LAYERS * held
+
+
+@pytest.mark.parametrize(
+    ("fields", "kv"),
+    [
+        ({"kv_cache_quant_algo": "FP8"}, "fp8"),
+        ({"kv_cache_scheme": {"num_bits": 8, "type": "float", "dynamic": False}}, "fp8"),
+        ({"kv_cache_scheme": "FP8"}, "fp8"),
+        ({"kv_cache_quant_algo": "NVFP4"}, "fp4"),
+        ({"kv_cache_scheme": None}, None),
+        ({}, None),
+    ],
+)
+def test_the_cache_that_a_checkpoint_asks_for(fields, kv):
+    model = quantized(shipped("llama-3-8b"), quant_method="modelopt", quant_algo="FP8", **fields)
+    assert model.quantization.kv == kv
+    width = {None: 2, "fp8": 1, "fp4": 0.5}[kv]
+    assert Study(model=model, prompt=1).value("kv_bytes_per_token") == 2 * 32 * KV * width
+    assert Study(model=model, prompt=1, kv="fp16").value("kv_bytes_per_token") == 2 * 32 * KV * 2
 
 
 # -------------------------------------------------------------------------------------------------------------- what is wrong

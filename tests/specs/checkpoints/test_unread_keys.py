@@ -1,0 +1,103 @@
+"""A key that nothing takes is named: no file understood by halves yields a number without a word."""
+
+import json
+import random
+import re
+
+import pytest
+
+from symroof.errors import InputError
+from symroof.specs.checkpoints.family_table import FAMILIES, NESTED
+
+from . import DATA, case, problem, read
+
+CONFIGS = {path.name.removesuffix(".config.json"): json.loads(path.read_text()) for path in sorted((DATA / "configs").glob("*.config.json"))}
+MEASURED = {name: entry["config"] for name, entry in json.loads((DATA / "families.json").read_text())["models"].items()}
+FIRST = ("num", "n", "expert", "recurrent", "shared", "index", "cross_layer", "hash", "global", "compressed")
+LAST = ("experts", "rank", "ratio", "pattern", "window", "interval", "heads", "dim", "layers", "size", "groups")
+VALUES = (1, 2, 7, 128, 0.5, 3.0, "ABAB", "full", True, [1, 2, 1], [4], {"every": 2}, [[1, 2], [3]])
+
+
+def made_up(key, seed):
+    """A key of structure that no class has, with a value of any kind."""
+    chance = random.Random(seed)
+    return f"{chance.choice(FIRST)}_{key}_{chance.choice(LAST)}", chance.choice(VALUES)
+
+
+def with_key(config, key, value, inside):
+    """A config with one more key, with the language model's own or around them."""
+    for nested in NESTED:
+        if inside and isinstance(config.get(nested), dict):
+            return config | {nested: with_key(config[nested], key, value, inside)}
+    return config | {key: value}
+
+
+@pytest.mark.parametrize("model", [*CONFIGS, *MEASURED])
+def test_no_key_of_a_measured_config_is_unread(model):
+    assert [caveat for caveat in read((CONFIGS | MEASURED)[model]).caveats if "not read" in caveat] == []
+
+
+@pytest.mark.parametrize("model", [*CONFIGS, *MEASURED])
+def test_one_unknown_key_of_structure_is_always_said(model):
+    for seed in range(8):
+        key, value = made_up("flux", f"{model} {seed}")
+        said = [caveat for caveat in read(with_key((CONFIGS | MEASURED)[model], key, value, seed % 2)).caveats if "not read" in caveat]
+        assert len(said) == 1
+        assert key in said[0]
+
+
+@pytest.mark.parametrize("model", CONFIGS)
+def test_a_family_is_not_assumed_over_an_unknown_key_of_structure(model):
+    family = CONFIGS[model]["model_type"]
+    plain = {**CONFIGS[model], "model_type": "own"}
+    assert read(plain, assume_family=family).layers == read(CONFIGS[model]).layers
+    for seed in range(4):
+        key, value = made_up("flux", f"{model} {seed}")
+        refused = problem({**plain, key: value}, assume_family=family)
+        assert f"{family} does not know what may be structure: {key}" in refused
+
+
+MIXTURES = ("mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3", "gpt-oss-20b")
+
+
+@pytest.mark.parametrize("model", MIXTURES)
+def test_a_mixture_of_experts_is_not_read_as_a_dense_model(model):
+    """Ling-lite (bailing_moe) read as Llama gave 1.05 billion parameters of 16.8."""
+    assert "llama does not know what may be structure" in problem(CONFIGS[model], assume_family="llama")
+
+
+@pytest.mark.parametrize("model", CONFIGS)
+def test_the_hint_names_a_family_that_gives_the_same_model(model):
+    """Each real config under a type that nobody knows: the family that the hint names, if any, has the same parameters but for biases and norms."""
+    plain = {**CONFIGS[model], "model_type": "own", "tie_word_embeddings": read(CONFIGS[model]).tied_embeddings}
+    with pytest.raises(InputError) as error:
+        read(plain)
+    hint = error.value.problems[0].hint
+    named = re.search(r"--assume-family (\w+)", hint)
+    if named:
+        assert named[1] in FAMILIES
+        found, right = (case(made).value("params") for made in (read(plain, assume_family=named[1]), read(CONFIGS[model])))
+        assert abs(found / right - 1) < 0.001
+    else:
+        assert "no family that is known reads all of its keys" in hint
+
+
+def test_keys_that_say_again_what_is_read_are_not_unread():
+    llama = CONFIGS["llama-3.1-8b"]
+    repeated = {"n_layers": 32, "layer_types": ["full_attention"] * 32, "moe_layer_freq": 1, "use_sliding_window": False, "max_window_layers": 28}
+    assert read(llama | repeated).caveats == read(llama).caveats
+    for key, value in {"n_layers": 33, "layer_types": ["sliding_attention"] * 32, "moe_layer_freq": 2}.items():
+        assert any(key in caveat for caveat in read(llama | {key: value}).caveats)
+
+
+def test_a_short_name_of_many():
+    left = {f"hash_{i}_experts": i for i in range(1, 20)}
+    assert any("and 7 more" in caveat for caveat in read(CONFIGS["llama-3.1-8b"] | left).caveats)
+
+
+def test_a_key_of_the_quantization_that_is_not_read_is_said():
+    stored = {"quant_method": "fp8", "weight_block_size": [128, 128], "fmt": "e4m3", "hash_experts_bits": 3}
+    made = read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored})
+    assert any("quantization_config.hash_experts_bits was not read" in caution for caution in made.cautions())
+    del stored["hash_experts_bits"]
+    assert not any("quantization_config" in caution for caution in read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored}).cautions())

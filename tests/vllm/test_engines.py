@@ -1,0 +1,152 @@
+"""Lines of other servers: a flag means what its engine means by it."""
+
+import json
+import shlex
+
+import pytest
+
+from symroof.cases.request import request_of
+from symroof.errors import InputError
+from symroof.vllm.advice import review
+from symroof.vllm.command_line import read_line
+from symroof.vllm.engines import ENGINES
+from symroof.vllm.served_case import served_case
+from tests.cli import good, refused
+
+WORK = {"hardware": "h200", "prompt": 4096, "output": 512, "efficiency": "peak"}
+
+
+def served(line, **chosen):
+    return served_case(read_line(line, ENGINES), request_of(origin="test", **(WORK | chosen)))
+
+
+def devices(line, **chosen):
+    """Devices and degrees of a line."""
+    case = served(line, **chosen).study.first.case
+    return {name: int(case.value(name)) for name in ("instance_devices", "tp", "pp", "dp", "attention_dp", "ep")}
+
+
+SGLANG = "python3 -m sglang.launch_server --model-path deepseek-ai/DeepSeek-V3"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (f"{SGLANG} --tp 8", {"instance_devices": 8, "tp": 8, "attention_dp": 1}),
+        (f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention", {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 1}),
+        (f"{SGLANG} --tp-size 16 --dp-size 4 --enable-dp-attention --ep 16", {"instance_devices": 16, "tp": 4, "attention_dp": 4, "ep": 16}),
+        ("sglang serve --model-path Qwen/Qwen3-32B --tp 2 --dp 4", {"instance_devices": 2, "tp": 2, "dp": 4}),
+        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --ep_size 8", {"instance_devices": 8, "tp": 8, "ep": 8}),
+        ("trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --enable_attention_dp", {"instance_devices": 8, "tp": 1, "attention_dp": 8}),
+        ("llama-server -hf x/Qwen3-32B-GGUF -ts 1,1", {"instance_devices": 2, "tp": 1, "pp": 2}),
+        ("llama-server -hf x/Qwen3-32B-GGUF -ts 3,1 -sm row", {"instance_devices": 2, "tp": 2, "pp": 1}),
+        ("vllm serve deepseek-ai/DeepSeek-V3 -tp 1 -dp 8 --enable-expert-parallel", {"instance_devices": 8, "tp": 1, "attention_dp": 8, "ep": 8}),
+    ],
+)
+def test_the_devices_of_a_line(line, expected):
+    found = devices(line)
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_groups_that_do_not_share_out_the_devices():
+    with pytest.raises(InputError, match="3 groups of attention do not share out 8 devices"):
+        served(f"{SGLANG} --tp 8 --dp 3 --enable-dp-attention")
+
+
+def test_memory_as_each_engine_means_it():
+    """SGLang's share holds weights and cache alone; TensorRT-LLM's is of what weights and activations leave."""
+    capacity = served("sglang serve --model-path Qwen/Qwen3-32B").study.first.case.value("mem_capacity")
+    made = served("sglang serve --model-path Qwen/Qwen3-32B --mem-fraction-static 0.8").study.first.case
+    assert made.value("usable_memory") == capacity * 8 / 10
+    assert made.value("memory_reserve") == 0
+    made = served("trtllm-serve Qwen/Qwen3-32B --kv_cache_free_gpu_memory_fraction 0.8").study.first.case
+    free = capacity * 96 / 100 - made.value("weight_bytes")
+    assert made.value("usable_memory") - made.value("memory_reserve") == made.value("weight_bytes") + free * 8 / 10
+
+
+def test_slots_of_llama_cpp_share_out_the_cache():
+    made = served("llama-server -hf x/Qwen3-8B-GGUF:Q8_0 -c 32768 -np 4 -ctk q8_0 -ctv q4_0", hardware="rtx-4090", prompt=None, output=None)
+    case = made.study.first.case
+    assert (made.batch, made.longest, case.value("prompt")) == (4, 8192, 8192)
+    assert case.value("kv_bytes_per_element") == (8.5 + 4.5) / 2 / 8
+    assert made.study.first.precisions["weights"] == "q8_0"
+
+
+def test_a_file_of_trtllm(tmp_path):
+    path = tmp_path / "options.yaml"
+    path.write_text("enable_attention_dp: true\nkv_cache_config:\n  dtype: fp8\n  free_gpu_memory_fraction: 0.8\n  enable_block_reuse: false\n")
+    made = served(f"trtllm-serve deepseek-ai/DeepSeek-V3 --tp_size 8 --extra_llm_api_options {path}")
+    assert made.study.first.case.value("attention_dp") == 8
+    assert made.study.first.case.value("kv_bytes_per_element") == 1
+    assert "--kv_cache_config.enable_block_reuse" in made.others
+
+
+LINES = [
+    f"{SGLANG} --tp 8 --dp 8 --enable-dp-attention --port 80 --port 81",
+    "docker run --gpus all lmsysorg/sglang:latest python3 -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 2",
+    "trtllm-serve meta-llama/Llama-3.3-70B-Instruct --tp_size 4 --max_batch_size 128",
+    "llama-server -hf ggml-org/Qwen3-8B-GGUF:Q8_0 -c 32768 -np 4",
+    "vllm serve Qwen/Qwen3-30B-A3B --tensor_parallel 2 --tensor_parallel_size 4 --max_model_len 32768 -sc '{\"num_speculative_tokens\": 3}'",
+    "docker run vllm/vllm-openai --model Qwen/Qwen3-32B -tp 2",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_recommended_line_reads_again_and_has_no_flag_twice(line):
+    made = review(served(line))
+    words = [word.partition("=")[0] for word in shlex.split(made.line) if word.startswith("-")]
+    assert len(words) == len(set(words))
+    again = served(made.line)
+    assert again.line.engine is made.served.line.engine
+    assert not again.study.first.does_not_fit
+    assert again.line.flags["model"].value == made.served.line.flags["model"].value
+
+
+def test_what_one_request_needs_is_said_where_none_fits():
+    """Llama 3.1 70B: 141.1 GB of weights and 8,192 tokens of 327,680 byte."""
+    made = served("vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192", prompt=None, output=None)
+    assert any("not even one request of 8,192 tokens fits: it needs 143.8 GB" in warning for warning in made.warnings)
+    assert made.batch == 1
+
+
+def test_auto_is_the_longest_that_fits():
+    def longest(hardware):
+        return served("vllm serve Qwen/Qwen3-32B --max-model-len auto", prompt=None, output=None, hardware=hardware, tp=2).longest
+
+    assert longest("h200") == 40_960
+    case = served("vllm serve Qwen/Qwen3-32B", hardware="rtx-a6000").study.first.case
+    room = 2 * (0.92 * case.value("mem_capacity") - case.value("memory_reserve"))
+    assert longest("rtx-a6000") == min(40_960, (room - 2 * 32_762_123_264) // (2 * 64 * 8 * 128 * 2))
+
+
+def test_an_unknown_quantization_is_named_and_the_rest_judged():
+    made = served("vllm serve Qwen/Qwen3-32B --quantization qwertz -tp 2")
+    assert any("--quantization qwertz is not known here" in warning for warning in made.warnings)
+    assert made.study.first.case.value("tp") == 2
+
+
+def test_the_command():
+    found = json.loads(good("server", f"{SGLANG} --tp 8", "--hardware", "h200", "--prompt", 4096, "--output", 512, "--json").out)
+    assert (found["schema"], found["engine"]) == ("symroof/server/1", "sglang")
+    assert "sglang serve" in found["recommended"]["line"]
+    assert "`symroof server` reads this one" in refused("vllm", f"{SGLANG} --tp 8", "--hardware", "h200")
+    assert "does not begin with" in refused("server", "rm -rf x")
+
+
+def test_windows_hold_the_chunk_that_is_being_prefilled():
+    """gemma-4-31b-it on an H200 (redhat-performance/configiq issue 112): 64.68 GiB of cache are 2.39 requests of 262,144 tokens, two whole ones."""
+    line = "vllm serve google/gemma-4-31b-it --gpu-memory-utilization 0.9 --max-model-len 262144"
+    case = served(line, prompt=None, output=None, memory_reserve="4.9 GB").study.first.case
+    a_request = 81_920 * 262_144 + 819_200 * (1_023 + 8_192)
+    assert case.value("request_bytes_per_device") == a_request
+    assert case.value("concurrency") == 2
+    assert 64.68 * 2**30 / a_request == pytest.approx(2.39, abs=0.005)
+    whole = served(f"{line} --disable-hybrid-kv-cache-manager", prompt=None, output=None).study.first.case
+    assert whole.value("request_bytes_per_device") == (81_920 + 819_200) * 262_144
+
+
+def test_windows_of_llama_cpp_hold_a_micro_batch():
+    line = "llama-server -hf x/gpt-oss-20b-GGUF -c 8192"
+    for more, kept in (("", 128 + 512), (" -ub 1024", 128 + 1024), (" --swa-full", 8192)):
+        case = served(line + more, prompt=None, output=None, hardware="rtx-4090").study.first.case
+        assert case.value("request_bytes_per_device") == 2 * 8 * 64 * 2 * 12 * (8192 + kept)
