@@ -216,7 +216,9 @@ class Solution(InSympy):
         if self.symbolic:
             return {}
         inputs = self.bound_case.inputs(self._names, everything=False)
-        moved = [name for name, valued in self.bound_case.given.items() if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)]  # by the answer: no number was assumed
+        moved = [
+            name for name, valued in self.bound_case.given.items() if isinstance(valued.setting, Expr) and self.unknown in names(valued.setting)
+        ]  # by the answer: no number was assumed
         return {name: entry for name, entry in inputs.items() if entry.defaulted and name not in (self.unknown, *moved)}
 
     def spelled(self, name: str) -> str:

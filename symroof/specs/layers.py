@@ -161,6 +161,24 @@ class CompressedAttention(LayerBlock):
         return frozenset(name for name, width in own.items() if width is not None)
 
 
+class SharedBlock(LayerBlock):
+    """Attention and a gated feed-forward that layers share; each has its own adapters beside them where ``adapter_rank`` is given."""
+
+    kind: Literal["shared"]
+    shared_blocks: Whole
+    n_heads: Whole
+    n_kv_heads: Whole
+    head_dim: Whole
+    d_ff: Whole
+    adapter_rank: Whole | None = None
+    attention_adapters: bool = False
+
+    reach: Literal[None] = None
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"adapters"} if self.adapter_rank is not None else frozenset())
+
+
 class NoAttention(LayerBlock):
     kind: Literal["none"]
 
@@ -179,15 +197,19 @@ class Recurrence(LayerBlock):
 
 
 class Mamba(Recurrence):
-    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
+    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba), ``ssm_heads`` where channels share steps."""
 
     kind: Literal["mamba"]
     d_inner: Whole
     d_state: Whole
     d_conv: Whole
     dt_rank: Whole
+    ssm_heads: Whole | None = None
     conv_bias: bool = True
     mixer_norm: bool = False
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"head_steps"} if self.ssm_heads is not None else frozenset())
 
 
 class Mamba2(Recurrence):
@@ -221,6 +243,23 @@ class LinearAttention(LayerBlock):
         if (self.kind != "linear") != (self.d_conv is not None):
             raise ValueError("d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one")
         return self
+
+
+class Rwkv7(LayerBlock):
+    """RWKV-7; without ``value_rank`` in the first layer, whose values the others take a share of."""
+
+    kind: Literal["rwkv7"]
+    linear_key_heads: Whole
+    linear_value_heads: Whole
+    linear_key_dim: Whole
+    linear_value_dim: Whole
+    decay_rank: Whole
+    erase_rank: Whole
+    gate_rank: Whole
+    value_rank: Whole | None = None
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"value_residual"} if self.value_rank is not None else frozenset())
 
 
 class ShortConvolution(Recurrence):
@@ -294,9 +333,9 @@ class Experts(LayerBlock):
         return frozenset(name for name, held in on.items() if held)
 
 
-Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | LinearAttention | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "conv")
+Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
+Mixer = Annotated[Mamba | Mamba2 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
 
 
 class LayerKind(Spec):

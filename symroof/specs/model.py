@@ -242,6 +242,8 @@ def _joined_label(mixer: str, feed: str) -> str:
 
 def _mixer_word(kind: LayerKind) -> str:
     attention = kind.attention
+    if attention.kind == "shared":
+        return "shared"
     if kind.mixer is not None:
         return kind.mixer.kind.replace("gated_", "")
     if attention.kind == "none":

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from symroof.theory.architecture import Layer
 from symroof.theory.rows import MatrixShape, OperatorRow, gemm, matrix, product, stacked, stored
+from symroof.theory.shared_rows import shared_block
 from symroof.theory.sparse_rows import CORE, block_indexer, compressed, token_indexer
 
 SCAN = "scan"
@@ -162,9 +163,10 @@ def mamba(layer: Layer) -> Iterator[OperatorRow]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
     norm = "dt_rank + 2*d_state" if layer.has("mixer_norm") else ""
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
-    yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, "d_inner*d_state + d_inner", norm, layer)
+    held, steps = ("2*ssm_heads", "ssm_heads") if layer.has("head_steps") else ("d_inner*d_state + d_inner", "d_inner")
+    yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, held, norm, layer)
     yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
-    yield from gemm("ssm_dt", "dt_rank", "d_inner", bias="d_inner")
+    yield from gemm("ssm_dt", "dt_rank", steps, bias=steps)
 
 
 def mamba2(layer: Layer) -> Iterator[OperatorRow]:
@@ -206,6 +208,23 @@ def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
         yield from gemm("ssm_dt", "linear_key_dim", keys)
     if not layer.has("full_gate"):
         yield from gemm("ssm_gate", "linear_value_dim", values)
+
+
+def rwkv7(layer: Layer) -> Iterator[OperatorRow]:
+    """RWKV-7 (arXiv 2503.14456): each head's state decays a channel at a time, forgets along one vector and adds a key and a value, four products
+    with it. Decays, the rate of forgetting, the gate, and behind the first layer the share of that layer's values come through bottlenecks. Each
+    block mixes a token with the one before it, which is kept."""
+    keys = "linear_key_heads*linear_key_dim"
+    ranks = ["decay_rank", "erase_rank", "gate_rank", *(["value_rank"] if layer.has("value_residual") else [])]
+    parts = [keys, keys, keys, *ranks]
+    state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"8 FLOP*{LINEAR_STATE}"
+    yield from _recurrence(" + ".join(parts), keys, "", state, flops, f"7*d_model + 3*{keys}", f"2*{keys}", layer, parts=parts)
+    yield from gemm("ssm_dt", "decay_rank", keys, bias=keys)
+    yield from gemm("ssm_x", "erase_rank", keys, bias=keys)
+    yield from gemm("ssm_gate", "gate_rank", keys)
+    if layer.has("value_residual"):
+        yield from gemm("ssm_value", "value_rank", keys, bias=keys)
+    yield OperatorRow("conv", "state", "2*d_model*act_bytes_per_element", "state_moves")
 
 
 def linear(layer: Layer) -> Iterator[OperatorRow]:
@@ -291,5 +310,7 @@ MIXERS = {
     "kimi_delta": kimi_delta,
     "conv": short_conv,
     "compressed": compressed,
+    "shared": shared_block,
+    "rwkv7": rwkv7,
 }
 FEED_FORWARDS = {"gated": dense, "plain": dense, "moe": experts, "none": nothing}

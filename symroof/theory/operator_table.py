@@ -76,7 +76,7 @@ def placed_parameters(architecture: Architecture) -> tuple[PlacedRow, ...]:
 def _placed_rows(architecture: Architecture, layout: Layout, counts: Callable[[OperatorRow], bool] = lambda row: True) -> Iterator[_ConditionalRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
-            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture, layout)
+            yield _placed(row, layer, Name(layer.symbol(row.copies or "n_layers")), architecture, layout)
     for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 

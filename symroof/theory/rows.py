@@ -32,6 +32,7 @@ class OperatorRow:
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
         own: the part of one of ``tp`` devices, if that does not follow from the widths it names.
         pooled: whether all devices of an instance share it evenly, whichever group the tokens belong to: routed experts.
+        copies: the symbol of how many there are of what a row of parameters holds, if layers share it.
         shapes: the matrices of a row of parameters, as checkpoints store them: the parts of a fused product separately.
         end: ``last`` for a row after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
     """
@@ -48,6 +49,7 @@ class OperatorRow:
     own: str = ""
     pooled: bool = False
     end: str = ""
+    copies: str = ""
     shapes: tuple[MatrixShape, ...] = ()
 
     @property

@@ -47,6 +47,9 @@ LAYERS = {
     "chosen keys": Layer(mixers=("mla",), reach="top", traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"})),
     "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
     "compressed, chosen": Layer(mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})),
+    "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none", traits=frozenset({"adapters", "attention_adapters"})),
+    "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=frozenset({"value_residual"})),
+    "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }
 MIXED = Architecture(

@@ -124,6 +124,38 @@ def test_kimi_delta_attention(full_decay, full_gate):
     assert d.value("kv_cache_bytes") == 0
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_rwkv7(first):
+    """Its state: what decays, what is forgotten along a vector (a product to find it, one to take it away), what is added, what is read."""
+    mixer = {
+        "kind": "rwkv7",
+        "linear_key_heads": 3,
+        "linear_value_heads": 3,
+        "linear_key_dim": 4,
+        "linear_value_dim": 4,
+        "decay_rank": 2,
+        "erase_rank": 5,
+        "gate_rank": 7,
+    }
+    spec = of_one_layer(mixer={**mixer, **({} if first else {"value_rank": 6})}, count=3)
+    ranks = [2, 5, 7, *([] if first else [6])]
+    matrices = [(D, 12)] * 3 + [(12, D)] + [(D, rank) for rank in ranks] + [(rank, 12) for rank in ranks]
+    biases, state = 12 * (2 if first else 3), 3 * 4 * 4
+    p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
+    mixes, vectors = 6 * D + D, 3 * 12 + 2 * 12  # of the blocks with the token before; of keys and results, and the norm of the result
+    assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + biases + mixes + vectors)
+    products = sum(4 * 2 for _ in range(state))
+    assert p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    assert d.value("state_bytes") == 3 * 3 * (2 * 2 * D + 4 * state)
+
+
+def test_a_step_for_each_head():
+    """PLaMo 2: of 6 channels in 2 heads, step sizes, decays and the way past the state are 2 numbers each."""
+    spec = of_one_layer(mixer={"kind": "mamba", "d_inner": 6, "d_state": 3, "d_conv": 4, "dt_rank": 2, "ssm_heads": 2, "conv_bias": False, "mixer_norm": True})
+    matrices = [(D, 12), (6, 2 + 3 + 3), (2, 2), (6, D)]
+    assert prefill(spec, (1, 5, 0)).value("params") == OUTSIDE + sum(x * y for x, y in matrices) + 6 * 4 + 2 + 2 + 2 + (2 + 3 + 3)
+
+
 @pytest.mark.parametrize(("zero", "taken"), [(2, 3), (4, 2)])
 def test_experts_that_compute_nothing(zero, taken):
     """A token drawn to places of which some are empty: on average over every choice of places it multiplies with so many real experts."""
@@ -148,3 +180,19 @@ def test_hyper_connections(residual):
     mixes = 4 + 4 + (4 * 4 if residual else 0)
     assert a.value("params") - b.value("params") == 3 * 2 * (4 * D * mixes + mixes + (3 if residual else 2)) + 4 * D * 4 + 4 + 1
     assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4)
+
+
+@pytest.mark.parametrize("adapters", [{}, {"adapter_rank": 3}, {"adapter_rank": 3, "attention_adapters": True}])
+def test_a_block_that_layers_share(adapters):
+    """Five layers take two blocks in turn: two are stored, five are read and run, and each layer has its own matrices beside."""
+    block = {"kind": "shared", "shared_blocks": 2, "n_heads": 3, "n_kv_heads": 1, "head_dim": 4, "d_ff": 7, **adapters}
+    d = prefill(of_one_layer(block, count=5), (2, 6, 3))
+    shared = [(2 * D, 12), (2 * D, 4), (2 * D, 4), (12, D), (D, 7), (D, 7), (7, D)]
+    own = [(D, D), *([(D, 3), (3, 14)] if adapters else []), *([(2 * D, 3), (3, 2 * D)] * 3 if "attention_adapters" in adapters else [])]
+    held, beside = (sum(x * y for x, y in some) for some in (shared, own))
+    assert d.value("params") == OUTSIDE + 2 * (held + 2 * D + D) + 5 * beside
+    pairs = sum(3 + i + 1 for i in range(6))
+    assert d.value("prefill_flops") == 2 * (5 * (multiplied([*shared, *own], 6) + pairs * sum(2 * 4 + 2 * 4 for _ in range(3))) + HEAD_ROW)
+    assert d.value("kv_bytes_per_token") == 5 * 2 * 2 * 1 * 4
+    step = decode(of_one_layer(block, count=5), 3, 9, {"activations": "off"})
+    assert step.value("decode_bytes") == 2 * (5 * (held + beside) + D * V) + 3 * 9 * 5 * 2 * 2 * 4

@@ -97,8 +97,6 @@ REFUSED: Mapping[str, str] = {
     "qwen4_exp_text": "rows of a table for runs of tokens are added to some of its layers, and its residual passes through a bottleneck",
     "recurrent_gemma": "its recurrence has gates that are matrices for blocks of channels (RG-LRU)",
     "xlstm": "its recurrence is a matrix memory with exponential gates (mLSTM)",
-    "zamba": "one block of attention is shared by several layers, with the embedding as a second input",
-    "zamba2": "one block of attention is shared by several layers, each with an adapter of its own",
     "rwkv": "its recurrence has no heads, and its feed-forward mixes each token with the one before it (RWKV-4)",
     "zaya": "its keys and queries pass through convolutions before they are scored, and its router has layers of its own",
 }  # fmt: skip

@@ -27,11 +27,21 @@ K3 = {
     "linear_attn_config": {"full_attn_layers": [*range(4, 93, 4), 93], "head_dim": 128, "num_heads": 96, "short_conv_kernel_size": 4, "use_full_rank_gate": True},
 }  # fmt: skip
 DEEPSEEK_V4_FLASH = {"model_type": "deepseek_v4", "num_hidden_layers": 43, "compress_ratios": [0, 0, *[4, 128] * 20, 4, 0]}
+RWKV7_01B = {
+    "model_type": "rwkv7", "vocab_size": 65536, "hidden_size": 768, "num_hidden_layers": 12, "head_dim": 64, "decay_low_rank_dim": 64, "gate_low_rank_dim": 128,
+    "a_low_rank_dim": 64, "v_low_rank_dim": 32, "hidden_ratio": 4,
+}  # fmt: skip
+PLAMO_2_1B = {
+    "model_type": "plamo2", "vocab_size": 100000, "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 16,
+    "num_key_value_heads": 1, "hidden_size_per_head": 128, "mamba_num_heads": 32, "mamba_d_state": 64, "mamba_d_conv": 4, "mamba_step": 2,
+}  # fmt: skip
 PUBLISHED = [
     pytest.param(LING_LITE, 16.8e9, 2.75e9, id="Ling-lite: github.com/inclusionAI/Ling"),
     pytest.param(LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"),
     pytest.param(STEP_3, 316e9, 38e9, id="Step-3: arXiv 2507.19427"),
     pytest.param(STEP_3_5, 196e9, 11e9, id="Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash"),
+    pytest.param(RWKV7_01B, 191e6, 191e6 - 65536 * 768, id="RWKV-7 0.1B: arXiv 2503.14456"),
+    pytest.param(PLAMO_2_1B, 1.29e9, 1.29e9, id="PLaMo 2 1B: huggingface.co/pfnet/plamo-2-1b"),
     pytest.param({"model_type": "glm_moe_dsa"}, 744e9, 40e9, id="GLM-5: github.com/zai-org/GLM-5"),
     pytest.param({"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"),
     pytest.param(DEEPSEEK_V4_FLASH, 284e9, 13e9, id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash"),
