@@ -191,6 +191,7 @@ class Config:
         if own is None:
             return self
         place, data = (*self.place, "per_layer_config", own), self.data | self.data["per_layer_config"][own]
+        self.consulted.add(place)
         return Config(self.document, place, data, self.defaults, self.names, self.source, self.filled, self.consulted, self.place)
 
     @cached_property
