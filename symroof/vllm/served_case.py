@@ -274,9 +274,8 @@ def _formats(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict
         _note_flag(line, flags, "dtype", " and ".join(f"{role} = {name}" for role, name in formats.items()))
     method = _choice(line, "quantization")
     if method and spec.quantization is None:
-        formats |= {"weights": method} | ({"activations": method} if method == "fp8" else {})
-        both = "weights and activations = fp8: products run at the fp8 peak" if method == "fp8" else f"weights = {method}"
-        _note_flag(line, flags, "quantization", both)
+        formats["weights"] = method
+        _note_flag(line, flags, "quantization", f"weights = {method}")
     elif "quantization" in line.flags:
         _note_flag(line, flags, "quantization", "weights as the model's spec stores them", says="the checkpoint's own format")
     if line.engine is LLAMA:
