@@ -118,6 +118,6 @@ if __name__ == "__main__":
     for number, (case, itl) in enumerate(deployments(int(sys.argv[1]), seed=int(sys.argv[2]) if len(sys.argv) > 2 else 1)):
         try:
             said = contradictions(case, itl)
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             said = [repr(error)]
         print(number, case, itl, *said, sep="\n   " if said else " ", flush=True)
