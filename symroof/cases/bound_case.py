@@ -385,8 +385,9 @@ class BoundCase(DropsCaches):
         ['8.358 ms (6.669 to 10.48 ms), bound 4.642 ms', '4.642 ms']
         """
         own = self.result(name)
-        pair = (self.expected(name), own) if self.expected(name) else (own, self.peak_bound(name))
-        return ", bound ".join(filter(None, (pair[0] and pair[0].text(), pair[1] and pair[1].plain())))
+        expected = self.expected(name)
+        first, bound = (expected, own) if expected else (own, self.peak_bound(name))
+        return f"{first.text()}, bound {bound.plain()}" if bound else first.text()
 
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
