@@ -159,7 +159,7 @@ def step_sparse(c: Config, i: int) -> str:
 STEP: Recipe = {**FLOORED, **BIASES, "qk_norm": "head", "head_gate": True}
 STEP_LOCAL: Recipe = {**STEP, "n_heads": step_heads, "n_kv_heads": step_kv_heads, **WINDOW}
 STEP_NAMES = {
-    "n_routed_experts": ("n_routed_experts", "moe_num_experts", "num_local_experts"), "num_experts_per_tok": ("num_experts_per_tok", "moe_top_k"),
+    "first_sparse_layer": ("first_k_dense_replace",), "n_routed_experts": ("n_routed_experts", "moe_num_experts", "num_local_experts", "num_experts"), "num_experts_per_tok": ("num_experts_per_tok", "moe_top_k"),
     "num_key_value_heads": ("num_key_value_heads", "num_attention_groups"), "share_expert_dim": ("share_expert_dim", "share_expert_dims"),
 }  # fmt: skip
 BAILING_SIZES = {
