@@ -343,7 +343,16 @@ def test_the_largest_batch_that_meets_its_target():
 
 def test_what_is_chosen_by_what_decides_it():
     """A prompt that is longer than a step has room for leaves a rest. What decides stays a choice where it moves."""
-    values = {"uncached_prompt": 30, "rest_tokens": 5, "prefill_room": "batch*10", "packed_tokens": "batch*10", "fresh_tokens": 40, "fresh_skew": 3, "fresh_spread": 13, "batch": 2}
+    values = {
+        "uncached_prompt": 30,
+        "rest_tokens": 5,
+        "prefill_room": "batch*10",
+        "packed_tokens": "batch*10",
+        "fresh_tokens": 40,
+        "fresh_skew": 3,
+        "fresh_spread": 13,
+        "batch": 2,
+    }
     long = made(**values)
     assert long.value("few_tokens") == 5 and text(long.formula("few_tokens")) == "rest_tokens"
     short = made(**{**values, "batch": 4})  # 40 + 3 - 13 of 40
