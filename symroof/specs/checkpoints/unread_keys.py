@@ -97,7 +97,6 @@ OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for f
     "bailing_hybrid": "head_dim kda_safe_gate kda_lower_bound",
     "bailing_moe": "norm_head norm_softmax",
     "cohere2_moe": "expert_selection_fn shared_expert_combination_strategy",
-    "cohere_compass_text": "head_dim",
     "deepseek_v4": "mlp_layer_types num_hash_layers num_key_value_heads qk_rope_head_dim",
     "dots3_note_text": "head_dim",
     "laguna": "moe_apply_router_weight_on_input moe_router_logit_softcapping",
