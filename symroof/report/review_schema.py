@@ -143,6 +143,12 @@ INSIDE: dict[str, dict[str, Field]] = {
         "rate": (TEXT, "output tokens a second of that batch"),
         "all_usable": (TRUTH, "whether nothing of the memory is set aside"),
         "others": ("object", "labels of the other cases by what they amount to: does_not_fit, missed, not_known, met"),
+        "recommended": (
+            "object",
+            "of a case that fails the cheapest configuration that passes: found (label, batch, replicas, devices, price, cost, targets; null where none does), and "
+            "what was tried: devices, weights, replicas (a truth), nearest (the label of the nearest miss)",
+        ),
+        "beyond": (ROWS, "latency targets that the device misses at its peak, so that no tuning meets them: target, bound, limit"),
     },
     "decision": {
         "under_load": (TRUTH, "whether latencies are those of a server under load"),

@@ -107,9 +107,9 @@ TRIANGLE = {
 CACHED_TOKENS = {
     None: "context", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
 }  # fmt: skip
-"""Tokens that a layer keeps of a sequence, those that entries stand for included."""
-CACHED_IN_WINDOW = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
-"""Tokens that a layer with a window, or of chunks, keeps of a sequence, by counting choice."""
+"""Tokens that a layer keeps of a sequence, those that entries stand for included; of one with a window or chunks see the next."""
+WINDOW_KEEPS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
+"""Tokens that a layer with a window, or of chunks, keeps, by counting choice."""
 STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")

@@ -27,7 +27,7 @@ from symroof.theory.operator_table import (
     total,
     width_of,
 )
-from symroof.theory.steps import CACHED_IN_WINDOW, CACHED_TOKENS, DRIVERS, STEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
+from symroof.theory.steps import CACHED_TOKENS, DRIVERS, STEPS, WINDOW_KEEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
 from symroof.theory.switches import Assumptions, assume
 
 COEFFICIENTS = {
@@ -268,7 +268,7 @@ def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = 
     """The bytes that requests cache at the context, from those of one token; ``kept`` is what a layer with a window, or of chunks, keeps."""
     reach = scope if isinstance(scope, AttentionReach) else None
     kind = reach.kind if reach else None
-    held = parse(CACHED_IN_WINDOW[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
+    held = parse(WINDOW_KEEPS[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
     return build.mul(coefficient, requests, _put(held, reach))
 
 

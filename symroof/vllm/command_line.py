@@ -319,6 +319,8 @@ def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
 def _count(flag: Flag, text: str) -> int | str:
     if flag.name == "max-model-len" and text.lower() in (AUTO, "-1", "0"):
         return AUTO
+    if flag.name == "max-num-batched-tokens" and text == "-1":  # SGLang: prompts are not cut into chunks
+        return 0
     match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
     value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
     if value.denominator != 1 or not 0 < value <= LARGEST_COUNT:

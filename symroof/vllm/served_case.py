@@ -386,7 +386,7 @@ def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int,
     if study.first.assumptions["scheduling"] == "chunked":
         left = f"chunk = {max(budget - own_running, 0):,}: what {budget:,} tokens leave beside a full batch{' per rank' * (ranks > 1)}"
     else:
-        left = f"{budget:,} tokens of prompts in a step of their own"
+        left = "whole prompts in a step of their own" if written == 0 else f"{budget:,} tokens of prompts in a step of their own"
     _note_flag(line, flags, "max-num-batched-tokens", left, f"{budget:,}")
     if "micro-batch" in line.flags:
         _note_flag(line, flags, "micro-batch", f"window_chunk = {line.flags['micro-batch'].value:,}")

@@ -7,7 +7,7 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
-from symroof.theory.steps import CACHED_TOKENS, STEPS, AttentionReach, ExpertPool, driver
+from symroof.theory.steps import CACHED_TOKENS, SPAN, STEPS, WINDOW_KEEPS, AttentionReach, ExpertPool, driver
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.totals import resident
 
@@ -151,4 +151,5 @@ def test_tokens_a_layer_keeps(reach, limit):
         v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2, "window_chunk": 2})
         for kept, tokens in (("window", min(context, limit)), ("chunk", min(context, limit + 2)), ("full", context)):
             assert evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v) == 3 * 2 * tokens
-    assert CACHED_TOKENS.keys() == SWITCHES["window_cache"].values.keys()
+    assert WINDOW_KEEPS.keys() == SWITCHES["window_cache"].values.keys()
+    assert CACHED_TOKENS.keys() | {"window", "chunk"} == SPAN.keys()

@@ -150,3 +150,8 @@ def test_windows_of_llama_cpp_hold_a_micro_batch():
     for more, kept in (("", 128 + 512), (" -ub 1024", 128 + 1024), (" --swa-full", 8192)):
         case = served(line + more, prompt=None, output=None, hardware="rtx-4090").study.first.case
         assert case.value("request_bytes_per_device") == 2 * 8 * 64 * 2 * 12 * (8192 + kept)
+
+
+def test_prompts_that_are_not_cut():
+    made = served("sglang serve --model-path Qwen/Qwen3-8B --chunked-prefill-size -1")
+    assert next(note.sets for note in made.flags if note.flag == "--chunked-prefill-size") == "whole prompts in a step of their own"

@@ -32,7 +32,7 @@ class Config:
         names: other spellings of a field that the class takes, in order.
         source: the class whose defaults these are.
         consulted: the places of all fields that were asked for, here and in the objects inside.
-        around: where fields that this place does not replace stand, if anywhere else.
+        around: the place of the model's fields, where these are those of one layer laid over them.
     """
 
     document: JsonDocument
@@ -55,6 +55,10 @@ class Config:
     def spellings(self, name: str) -> tuple[str, ...]:
         return self.names.get(name, (name,))
 
+    def _consult(self, name: str) -> None:
+        places = (self.place,) if self.around is None else (self.place, self.around)
+        self.consulted.update((*place, spelling) for place in places for spelling in self.spellings(name))
+
     def raw(self, name: str) -> Any:
         """What the file or the class's default says, unread; MISSING where neither does."""
         written = [self.data[spelling] for spelling in self.spellings(name) if spelling in self.data]
@@ -67,10 +71,6 @@ class Config:
         """Whether the file itself says something other than null."""
         self._consult(name)
         return any(self.data.get(spelling) is not None for spelling in self.spellings(name))
-
-    def _consult(self, name: str) -> None:
-        for place in (self.place, *(() if self.around is None else (self.around,))):
-            self.consulted.update((*place, spelling) for spelling in self.spellings(name))
 
     def fail(self, name: str, message: str, hint: str = "") -> NoReturn:
         """Stop with an error at a field."""

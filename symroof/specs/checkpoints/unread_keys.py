@@ -60,13 +60,16 @@ use_flash_attention_2 flash_attn use_long_context use_kernel
 ignore_index language_model_only mm_tokens_per_image spatial_merge_size vision_feature_layer vision_feature_select_strategy
 use_unified_vision_chunk video_placeholder vision_soft_tokens_per_image multimodal_projector_bias projector_hidden_act mm_hidden_size
 image_seq_length image_grid_pinpoints tokenizer_padding_side use_mtp
+expert_dtype moe_router_dtype indexer_rope_interleave hc_sinkhorn_iters compress_rope_theta attention_value_scale activation_situ_beta
+activation_situ_linear_beta mla_use_nope moe_renormalize num_expert_group use_grouped_topk image_placeholder process_image_mode img_token_compression_config
+projector_hidden_size use_gemma_norm moe_router_scaling_factor
 """)
 """Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
 NO_EFFECT_ENDS = re.compile(r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)")
 
 BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
 OFF = frozenset(["shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
-                 "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm"])  # fmt: skip
+                 "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
 """Keys that change nothing where they are off (biases are others)."""
 ONE = frozenset(["moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step", "moe_every_n_layers", "expert_interval", "moe_layer_interval"])
 """Keys that change nothing where they are 1: every layer."""
@@ -117,27 +120,35 @@ OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for f
     "falcon_mamba": "rms_norm",
     "gemma3n_text": "activation_sparsity_pattern altup_active_idx altup_coef_clip altup_correct_scale",
     "gemma4_text": "use_bidirectional_attention",
-    "gpt_bigcode": "num_key_value_heads inference_runner pad_key_length pre_allocate_kv_cache validate_runner_input",
+    "glm_moe_dsa": "head_dim index_share_for_mtp_iteration index_skip_topk_offset index_topk_freq layer_types qk_head_dim",
+    "gpt_bigcode": "inference_runner pad_key_length pre_allocate_kv_cache validate_runner_input num_key_value_heads",
     "granitemoehybrid": "normalization_function",
     "hunyuan_v1_dense": "use_qk_norm",
     "hunyuan_v1_moe": "moe_drop_tokens num_shared_expert use_mixed_mlp_moe use_qk_norm",
-    "lfm2": "full_attn_idxs block_mlp_init_scale block_out_init_scale block_use_swiglu block_use_xavier_init conv_use_xavier_init",
+    "kimi_linear": "gate_lower_bound kda_layers",
+    "lfm2": "block_mlp_init_scale block_out_init_scale block_use_swiglu block_use_xavier_init conv_use_xavier_init full_attn_idxs",
     "llama4_text": "use_qk_norm",
     "mamba": "n_layer pad_vocab_size_multiple rms_norm",
     "mamba2": "chunk_size intermediate_size norm_before_gate rms_norm",
     "bamba": "chunk_size",
     "dbrx": "attn_type",
+    "deepseek_v4": "num_hash_layers num_key_value_heads qk_rope_head_dim",
+    "mimo_v2_flash": "attention_chunk_size",
     "minimax": "block_size full_attn_alpha_factor full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor mlp_beta_factor",
     "minimax_m2": "qk_norm_type use_qk_norm use_routing_bias",
+    "minimax_m3_vl_text": "first_k_dense_replace n_shared_experts qk_norm_type sparse_init_block sparse_local_block sparse_score_type use_qk_norm "
+    "use_routing_bias use_sparse_attention",
     "mpt": "attn_config embedding_fraction expansion_ratio learned_pos_emb no_bias norm_type verbose",
     "nemotron_h": "attention_bias chunk_size expand mamba_proj_bias moe_shared_expert_overlap n_shared_experts time_step_rank",
     "phi3": "attention_bias",
+    "qwen2": "attention_bias",
     "qwen3": "use_qk_norm",
     "qwen3_moe": "max_window_layers use_qk_norm",
     "qwen3_5_moe_text": "attn_output_gate output_gate_type",
     "qwen3_5_text": "attn_output_gate output_gate_type",
     "smollm3": "no_rope_layers",
     "starcoder2": "mlp_type norm_type",
+    "step3p5": "first_k_dense_replace n_shared_experts num_experts use_moe_router_bias",
 }.items()}  # fmt: skip
 """Keys without effect in one family: what its class does whatever they say, or of a kernel alone."""
 
