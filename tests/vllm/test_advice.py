@@ -85,9 +85,7 @@ def test_a_budget_stays_what_the_engine_starts_with_where_no_target_needs_anothe
     assert not found.missed_targets
 
 
-@pytest.mark.parametrize(
-    ("aims", "says"), [({"ttft": "8 s"}, "the bound at 100 % of peak is 7."), ({"itl": "1 us"}, "on 8 devices")]
-)
+@pytest.mark.parametrize(("aims", "says"), [({"ttft": "8 s"}, "the bound at 100 % of peak is 7."), ({"itl": "1 us"}, "on 8 devices")])
 def test_what_no_line_reaches_is_said_with_its_bound(aims, says):
     found = reviewed(R1, targets=aims, **LONG)
     assert found.line == "" and not found.advice

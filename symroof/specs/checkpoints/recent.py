@@ -42,7 +42,6 @@ from symroof.specs.checkpoints.recipes import (
     kv_heads,
     normed_if,
     one_shared,
-    own_share,
     times_shared,
     whole,
 )
@@ -216,8 +215,6 @@ def block_width(c: Config, i: int) -> int:
     return -(-int(2 * factor * c.whole("hidden_size") / 3) // 256) * 256
 
 
-OWN_SHARE_BIASES: Recipe = {**FLOORED_BIASES, "head_dim": own_share}
-
 RECENT_FAMILIES: Mapping[str, Family] = {
     "apertus1p5_text": Family(
         f"Apertus1p5TextConfig of {V524}", sizes(266752, 4096, 14336, 32, 32, None, attention_bias=False), {**FLOORED_BIASES, "qk_norm": "head"},
@@ -375,7 +372,7 @@ RECENT_FAMILIES: Mapping[str, Family] = {
     "emu3_text_model": Family(f"Emu3TextConfig of {V524}", sizes(184622, 4096, 14336, 32, 32, 8), FLOORED),
     "phi4_multimodal": Family(f"Phi4MultimodalConfig of {V524}", sizes(200064, 3072, 8192, 32, 32, 8, sliding_window=None), FLOORED, mixing=each(windowed)),
     "cohere_compass_text": Family(
-        f"CohereCompassTextConfig of {V524}", sizes(256000, 8192, 22528, 40, 64, None, attention_bias=False, sliding_window=4096) | TIED, OWN_SHARE_BIASES,
+        f"CohereCompassTextConfig of {V524}", sizes(256000, 8192, 22528, 40, 64, None, attention_bias=False, sliding_window=4096) | TIED, FLOORED_BIASES,
         mixing=typed(lambda c, i: FULL), norm={"per_layer": 1},
     ),
 }  # fmt: skip
