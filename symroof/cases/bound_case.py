@@ -529,7 +529,9 @@ class BoundCase(DropsCaches):
 
 
 def interval_json(result: Result) -> dict[str, Any]:
-    """A value with the ends of its interval, for programs."""
+    """A value with the ends of its interval, for programs; no ends where it has no value in a part of the ranges, as a wait without end."""
+    if result.without_range:
+        return {"value": plain_value(result.value), "low": None, "high": None}
     low, high = (result.value if end is None else end for end in (result.low, result.high))
     return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}
 
