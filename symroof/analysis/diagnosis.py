@@ -123,7 +123,7 @@ def diagnose(study: Study, quantity: str, measured: Fraction) -> Diagnosis:
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
     >>> found = diagnose(study, "itl", Fraction(12, 1000))
     >>> found.expected.text(), found.explained, [each.cause.name for each in found.explanations if each.holds][0]
-    ('7.551 ms (6.022 to 9.476 ms)', False, 'eager')
+    ('8.260 ms (6.589 to 10.36 ms)', False, 'eager')
 
     Raises:
         InputError: no such quantity, one that no efficiency changes, or one without a value here.
@@ -242,8 +242,8 @@ def _pcie(case: BoundCase) -> Iterator[Change]:
 
 def _times(name: str, word: str) -> Callable[[BoundCase], Iterator[Change]]:
     def changes(case: BoundCase) -> Iterator[Change]:
-        own = case.case.value(name) if case.case.is_set(name) else None
-        for factor in FACTORS if own else ():
+        own = Fraction(case.case.value(name)) if case.case.is_set(name) else Fraction(0)
+        for factor in FACTORS:
             if own * factor >= 1 and (own * factor).denominator == 1:
                 yield f"{word} {int(own * factor):,}", _values(**{name: int(own * factor)})
 

@@ -384,9 +384,9 @@ class BoundCase(DropsCaches):
         >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, engine=engine).first.both_text("itl") for engine in ("vllm", "ideal")]
         ['8.358 ms (6.669 to 10.48 ms), bound 4.642 ms', '4.642 ms']
         """
-        own = self.result(name)
-        pair = (self.expected(name), own) if self.expected(name) else (own, self.peak_bound(name))
-        return ", bound ".join(filter(None, (pair[0] and pair[0].text(), pair[1] and pair[1].plain())))
+        own, expected = self.result(name), self.expected(name)
+        bound = own if expected else self.peak_bound(name)
+        return (expected or own).text() + (f", bound {bound.plain()}" if bound else "")
 
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""

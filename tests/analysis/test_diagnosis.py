@@ -3,10 +3,10 @@
 from fractions import Fraction
 
 import pytest
-from symroofors import InputError
 
 from symroof.analysis.diagnosis import diagnose
 from symroof.api import Study
+from symroof.errors import InputError
 from tests.cli import good, refused
 
 STREAMED = 8030261248 - 128256 * 4096 - 65 * 4096
