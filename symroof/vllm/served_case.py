@@ -214,7 +214,7 @@ def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
     and value heads may also have copies. Blocks of scales stay whole. Experts that stand whole are not cut."""
     if tp == 1 or line.engine is LLAMA:
         return ""
-    cut: dict[int, str] = {}
+    cut: dict[int | Fraction, str] = {}
     whole = line.on("enable-expert-parallel") or "expert-parallel-size" in line.flags
     block = (spec.quantization.scale_rows or 1) if spec.quantization else 1
     for kind in spec.layers:
