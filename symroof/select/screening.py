@@ -239,16 +239,11 @@ class ConfigurationGroup:
         return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
 
     def _least(self, most: Array, copies: Array) -> Array:
-        """The smallest batch from which on every one up to ``most`` passes: a smaller one waits longer for a slot. Mostly 1, and then nothing is bisected."""
-
-        def met(batch: Array) -> Array:
-            each = self._for_each(copies, batch)
-            return self._met({**self.quick(batch, each), **self._waits(batch, each)})
-
-        alone = met(np.ones(self.size))
+        """The smallest batch from which on every one up to ``most`` passes, waits aside: mostly 1, and then nothing is bisected."""
+        alone = self._met(self.quick(np.ones(self.size), copies))
         if alone.all():
             return np.ones(self.size)
-        return np.where(alone, 1, last_whole(lambda batch: ~met(batch), most - 1) + 1)
+        return np.where(alone, 1, last_whole(lambda batch: ~self._met(self.quick(batch, self._for_each(copies, batch))), most - 1) + 1)
 
     def _busiest(self, least: Array, most: Array, copies: Array) -> Array:
         """The batch between two with the most tokens per second, which fall again where requests leave a full budget less for prompts.

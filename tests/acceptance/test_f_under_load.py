@@ -249,6 +249,26 @@ def test_output_up_to_which_devices_of_their_own_pay():
     assert apart(last - 1) > together(last - 1) and apart(last + 1) < together(last + 1)
 
 
+def test_devices_of_their_own_under_a_target():
+    """Within 60 ms a step without prompts has room for 420 requests, one with 2,048 prompt tokens beside every fourteenth for 18."""
+    target = Fraction(60, 1000)
+    study = Study(**under(prefill_devices=1, chunk=2048, itl_target="60 ms"))
+
+    def together(batch):
+        return D + Fraction(batch, 255) * (step(2048 + batch) - D)
+
+    most = max(batch for batch in range(1, 500) if together(batch) <= target)
+    apart = max(batch for batch in range(1, 1000) if step(batch) <= target)
+    assert (study.exact("chunked_target_batch"), study.exact("disaggregated_target_batch")) == (most, apart) == (18, 420)
+    assert study.exact("chunked_target_rate") == most / (255 * together(most))
+    assert study.exact("disaggregated_target_rate") == min(1 / PREFILL, apart / (255 * step(apart)))
+    assert study.exact("disaggregated_target_rate") / 2 > study.exact("chunked_target_rate")
+    assert study.solve("output_disaggregation_pays").own_side == 1
+    assert Study(**under(prefill_devices=1, chunk=2048)).solve("output_disaggregation_pays").own_side == -1
+    late = Study(**under(prefill_devices=1, chunk=2048, itl_target="60 ms", ttft_target="200 ms"))
+    assert late.exact("chunked_target_rate") == late.exact("disaggregated_target_rate") == 0
+
+
 def test_arrival_rate_at_which_the_first_token_leaves_its_target():
     """The answer, put in; a little less is in time, a little more is not."""
     rate = Study(**under(chunk=2048, ttft_target="600 ms")).solve("max_arrival_ttft").value

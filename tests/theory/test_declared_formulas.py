@@ -28,7 +28,7 @@ POINTS = [
     *(Made(11, prompts_per_step=x, mix_prompts_per_step=x, response_steps=1, batch=4, prefill_batch=4 + x) for x in (Fraction(1, 2), Fraction(5, 2), 0)),
     *(Made(12, burst_rate=3 + x, dp=3, service_time=1, arrival_rate=2 + x, percentile=Fraction(1, 4) + x / 2, utilization=Fraction(1, 2)) for x in (Fraction(1, 3), 0, Fraction(-1, 5))),
     *(Made(13 + k, context=20, prompt=20 + k, output=1, batch=2) for k in (-2, 0, 2)),
-    *(Made(16, prompt_chunks=k, final_chunk=1, prompt=10**6, step_budget=5000) for k in (1, 2, 3)),
+    *(Made(16, prompt_chunks=k, prompt=10**6, step_budget=5000) for k in (1, 2, 3)),
     *(Made(16, even_chunk=31 + k, step_budget=32, mix_even_chunk=31 + k, mix_budget=32, memory_bytes_per_device=9 + k, usable_memory_per_device=10) for k in (0, Fraction(1, 2), 1, Fraction(3, 2), 2)),
     Made(20, batch=2, prompt=1000, cached_prefix=0, step_budget=5000, response_steps=3, intensity=1, mem_bandwidth=3, decode_request_rate=1),
     *(Made(17, **dict.fromkeys(SHARES[:3], x)) for x in (1, Fraction(9, 8))),

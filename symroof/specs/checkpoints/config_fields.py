@@ -190,18 +190,9 @@ class Config:
         own = self._layer_fields.get(i)
         if own is None:
             return self
-        self.consulted.add((*self.place, "per_layer_config", own))
-        return Config(
-            self.document,
-            (*self.place, "per_layer_config", own),
-            self.data | self.data["per_layer_config"][own],
-            self.defaults,
-            self.names,
-            self.source,
-            self.filled,
-            self.consulted,
-            self.place,
-        )
+        place, data = (*self.place, "per_layer_config", own), self.data | self.data["per_layer_config"][own]
+        self.consulted.add(place)
+        return Config(self.document, place, data, self.defaults, self.names, self.source, self.filled, self.consulted, self.place)
 
     @cached_property
     def _layer_fields(self) -> Mapping[int, str]:

@@ -100,8 +100,8 @@ def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) 
 def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], own: str | None, assumed: str | None) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
     outer = _type(document, (), document.data)
-    refused = next((kind for kind in (outer, own) if kind in REFUSED), None) if assumed is None else None
-    if refused is not None:
+    refused = next((kind for kind in (outer, own) if kind in REFUSED), None)
+    if assumed is None and refused is not None:
         raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
     name = assumed if assumed is not None else own
     family = family_of(name) if name is not None else None
@@ -109,9 +109,6 @@ def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], ow
         return name, family
     if assumed is not None:
         raise InputError(document.problem((), f"no such family {assumed[:40]!r}", nearest(assumed, known_types())))
-    outer = _type(document, (), document.data)
-    if refused := next((kind for kind in (outer, own) if kind in REFUSED), None):
-        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
     message = "is missing" if own is None else f"no family {own[:60]!r} is known"
     raise InputError(document.problem((*place, "model_type"), message, nearest_family(Config(document, place, data), own or "")))
 

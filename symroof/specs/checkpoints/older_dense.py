@@ -78,8 +78,15 @@ def local_by_type(c: Config, i: int) -> str:
     return SLIDING if words[i] == "local" else FULL
 
 
+def alone(c: Config, i: int) -> int:
+    """GPT-2: the heads of a decoder by itself; one that reads an encoder's output has more, which is an error."""
+    if c.flag("add_cross_attention"):
+        c.fail("add_cross_attention", "a decoder that reads an encoder's output is not read")
+    return heads(c)
+
+
 OLDER_FAMILIES: Mapping[str, Family] = {
-    "gpt2": Family(f"GPT2Config of {V5}", GPT_SIZES, {**MULTI_HEAD, **ALL_BIASES}, ffn=WIDE, norm=LAYER_NORM, outer=POSITIONS, names=GPT_NAMES),
+    "gpt2": Family(f"GPT2Config of {V5}", GPT_SIZES, {**MULTI_HEAD, **ALL_BIASES, "n_heads": alone}, ffn=WIDE, norm=LAYER_NORM, outer=POSITIONS, names=GPT_NAMES),
     "gpt_bigcode": Family(
         f"GPTBigCodeConfig of {V5}", GPT_SIZES | {"multi_query": True},
         {**MULTI_HEAD, **ALL_BIASES, "n_kv_heads": lambda c, i: 1 if c.flag("multi_query") else heads(c)},

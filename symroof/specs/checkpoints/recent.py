@@ -42,7 +42,6 @@ from symroof.specs.checkpoints.recipes import (
     kv_heads,
     normed_if,
     one_shared,
-    own_share,
     times_shared,
     whole,
 )
@@ -159,7 +158,7 @@ def step_sparse(c: Config, i: int) -> str:
 STEP: Recipe = {**FLOORED, **BIASES, "qk_norm": "head", "head_gate": True}
 STEP_LOCAL: Recipe = {**STEP, "n_heads": step_heads, "n_kv_heads": step_kv_heads, **WINDOW}
 STEP_NAMES = {
-    "n_routed_experts": ("n_routed_experts", "moe_num_experts", "num_local_experts"), "num_experts_per_tok": ("num_experts_per_tok", "moe_top_k"),
+    "first_sparse_layer": ("first_k_dense_replace",), "n_routed_experts": ("n_routed_experts", "moe_num_experts", "num_local_experts", "num_experts"), "num_experts_per_tok": ("num_experts_per_tok", "moe_top_k"),
     "num_key_value_heads": ("num_key_value_heads", "num_attention_groups"), "share_expert_dim": ("share_expert_dim", "share_expert_dims"),
 }  # fmt: skip
 BAILING_SIZES = {
@@ -215,8 +214,6 @@ def block_width(c: Config, i: int) -> int:
         part.fail("ffn_mult", "is missing")
     return -(-int(2 * factor * c.whole("hidden_size") / 3) // 256) * 256
 
-
-OWN_SHARE_BIASES: Recipe = {**FLOORED_BIASES, "head_dim": own_share}
 
 RECENT_FAMILIES: Mapping[str, Family] = {
     "apertus1p5_text": Family(
@@ -375,7 +372,7 @@ RECENT_FAMILIES: Mapping[str, Family] = {
     "emu3_text_model": Family(f"Emu3TextConfig of {V524}", sizes(184622, 4096, 14336, 32, 32, 8), FLOORED),
     "phi4_multimodal": Family(f"Phi4MultimodalConfig of {V524}", sizes(200064, 3072, 8192, 32, 32, 8, sliding_window=None), FLOORED, mixing=each(windowed)),
     "cohere_compass_text": Family(
-        f"CohereCompassTextConfig of {V524}", sizes(256000, 8192, 22528, 40, 64, None, attention_bias=False, sliding_window=4096) | TIED, OWN_SHARE_BIASES,
+        f"CohereCompassTextConfig of {V524}", sizes(256000, 8192, 22528, 40, 64, None, attention_bias=False, sliding_window=4096) | TIED, FLOORED_BIASES,
         mixing=typed(lambda c, i: FULL), norm={"per_layer": 1},
     ),
 }  # fmt: skip

@@ -117,7 +117,8 @@ def m3_field(name: str, older: str) -> Reader:
 
 
 def m3_mixing(c: Config, i: int) -> str:
-    listed = c.inside("sparse_attention_config").wholes("sparse_attention_freq", c.n_layers)
+    sparse = c.inside("sparse_attention_config", {"use_sparse_attention": True})
+    listed = sparse.wholes("sparse_attention_freq", c.n_layers) if sparse.flag("use_sparse_attention") else None
     return INDEXED if listed and listed[i] else FULL
 
 

@@ -28,6 +28,7 @@ SIZES_LEFT_OPEN = {
 SETTINGS = {
     "deepseek_v32": {"first_k_dense_replace": 2},
     "gpt_neo": {"num_layers": 6, "attention_types": [[["global", "local"], 3]]},
+    "zamba": {"num_hidden_layers": 9},
     "zamba2": {"num_hidden_layers": 6, "layers_block_type": ["mamba", "mamba", "hybrid", "mamba", "hybrid", "mamba"]},
     "lfm2_moe": {"num_hidden_layers": 4, "layer_types": ["conv", "full_attention", "conv", "conv"]},
     "gemma3n_text": {"num_kv_shared_layers": 0},
