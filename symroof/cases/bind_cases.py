@@ -157,6 +157,8 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     _add_measured_prefill(given)
+    if "hit_rate" in given and "cached_prefix" not in given:
+        warnings.append("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
     check_split(values, given)
     check_together(given, warnings)
     if profile:

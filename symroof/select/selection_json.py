@@ -17,7 +17,7 @@ QUANTITIES = (
     "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_mtok_at_rate", "cost_per_request", "devices", "fleet_price",
     "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "instance_price",
 )  # fmt: skip
-"""The quantities of each run."""
+"""The quantities of each run; what a selection shows depends on nothing else."""
 
 
 COMPUTED = 20
