@@ -63,7 +63,7 @@ class Derivation:
 
         >>> from symroof.analysis.study import Study
         >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
-        'the batch at which batch = arrival_rate/dp*response_steps*su'
+        'the decoding_requests at which decoding_requests = arrival_r'
         """
         return self.bound_case.case.search(self.name)
 
@@ -123,7 +123,8 @@ class Derivation:
         return formula if isinstance(self.name, UNDECLARED_NAMES) else f"{self._theory.latex(self.name)} = {formula}"
 
     def __repr__(self) -> str:
-        value = f" = {self.result.text()}" if self.result else ""
+        named = self.name in self.bound_case.case.theory.definitions
+        value = f" = {self.bound_case.both_text(self.name) if named else self.result.text()}" if self.result else ""
         formula = "" if isinstance(self.name, UNDECLARED_NAMES) else f": {self.search}" if self.search else f" = {self.text}"
         return f"<{self.name}{formula}{value}>"
 

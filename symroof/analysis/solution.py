@@ -19,7 +19,7 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
 from symroof.formula.text import shortened_formula, text
-from symroof.formula.tree import ZERO, Compare, Expr, names
+from symroof.formula.tree import ZERO, Compare, Expr, Num, names
 from symroof.solver.closed_forms import COEFFICIENTS
 from symroof.solver.result import Condition, Solved
 from symroof.solver.roots import sign
@@ -77,7 +77,7 @@ class Solution(InSympy):
     >>> from symroof.analysis.study import Study
     >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
     >>> solution
-    <decode_compute_time = decode_memory_time for batch: at least 518 requests; assumed mfu = 1, mbu = 1>
+    <decode_compute_time = decode_memory_time for batch: expected at least 432 requests (219 to 1,098), bound at least 518 requests; assumed mfu = 1, mbu = 1>
     >>> solution.verdict, solution.method, solution.integer, solution.within_memory
     ('crosses', 'closed_form', {'at_least': 518}, True)
     >>> solution.reason
@@ -173,7 +173,8 @@ class Solution(InSympy):
         >>> [round(float(each.value), 1) for each in (solution, solution.expected)]
         [95.9, 58.6]
         """
-        case = self.bound_case.expected_case
+        own = self.bound_case
+        case = (own if own.case.numbers else own.with_changes()).expected_case  # a degree that is solved for is open here, and again there
         if case is None or self.symbolic or not any(map(self.bound_case.case.theory.timed, self._names)):
             return None
         try:
@@ -271,6 +272,17 @@ class Solution(InSympy):
             return sign(self.bound_case.case.changed({self.unknown: Fraction(point)}).evaluate(build.sub(*self._trees.sides)))
         except NoValue:
             return None
+
+    @cached_property
+    def own_side(self) -> int | None:
+        """The sign of left less right at the unknown's own value in the case; None where it has none, or the sides have none there.
+
+        >>> from symroof.analysis.study import Study
+        >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, batch=batch).solve("itl = 20 ms", "batch").own_side for batch in (1, 200)]
+        [-1, 1]
+        """
+        own = self.bound_case.given.get(self.unknown)
+        return self.side(own.setting.value) if own is not None and isinstance(own.setting, Num) and not self.symbolic else None
 
     @cached_property
     def whole(self) -> Fraction | None:
@@ -378,7 +390,8 @@ class Solution(InSympy):
 
     def __repr__(self) -> str:
         sides = " = ".join(shortened_formula(text(side), LONGEST) for side in self._trees.sides)
-        return f"<{sides} for {self.unknown}: {self.in_ranges()}{self._rests_on()}>"
+        answer = self.in_ranges() if self.expected is None else f"expected {self.expected.in_ranges()}, bound {self.in_ranges()}"
+        return f"<{sides} for {self.unknown}: {answer}{self._rests_on()}>"
 
     def _rests_on(self) -> str:
         """The load and the efficiencies that nobody gave, where they change the answer: those that are not 0, which adds nothing."""

@@ -36,6 +36,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "value": plain_value(solution.value),
         **_range(solution),
         **_expected(solution),
+        **({} if solution.own_side is None else {"at_own_value": ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]}),
         "integer": solution.integer,
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
@@ -66,6 +67,7 @@ def _expected(solution: Solution) -> dict[str, Any]:
             "high": plain_value(expected.value),
             **ends,
             "integer": expected.integer,
+            **({} if expected.own_side is None else {"at_own_value": ["lhs_below", "equal", "lhs_above"][expected.own_side + 1]}),
             **verdict,
         }
     }
@@ -140,6 +142,21 @@ def _is_fact(tree: Compare, solution: Solution) -> bool:
     return right == ZERO and plainly_positive(left) and tree.operator == ">"
 
 
+ORDER = {-1: "below", 0: "equal to", 1: "above", None: "not comparable to"}
+
+
+def _at_own_value(solution: Solution) -> list[str]:
+    """Which side is larger at the case's own value of the unknown, where the first crossing does not tell it."""
+    found = [each for each in (solution.expected, solution) if each is not None]
+    if solution.own_side is None or not any(len(each.values) > 1 for each in found):
+        return []
+    orders = [ORDER[each.own_side] for each in found]
+    bound = f" as expected, {orders[-1]} at the peak" if len(set(orders)) > 1 else ""
+    sides = formula_trees(solution)
+    own = with_unit(solution.bound_case.number(solution.unknown), solution.symbol.display_unit)
+    return [f"  at {own}, as in this case: {text(sides.lhs)} is {orders[0]} {text(sides.rhs)}{bound}"]
+
+
 def solution_text(solution: Solution) -> str:
     """Equation, answer, meaning, closed form, conditions."""
     equation = formula_trees(solution)
@@ -155,6 +172,7 @@ def solution_text(solution: Solution) -> str:
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
+    lines += _at_own_value(solution)
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
     if solution.method == "numeric":

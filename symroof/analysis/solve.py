@@ -24,6 +24,7 @@ from symroof.solver.symbolic import join_signs_of_crossing, split_signs, symboli
 from symroof.specs.input_values import RANGE, in_range
 from symroof.theory.declarations import MissingInput
 from symroof.theory.spellings import printed_name
+from symroof.theory.symbols import INPUTS
 from symroof.theory.sympy_input import is_sympy, read_expression, symbol_name
 from symroof.theory.thresholds import THRESHOLDS
 
@@ -149,8 +150,10 @@ def _without_numbers(
     relation: Compare, unknown: str, bound_case: BoundCase, equation: str, missing: str, named: frozenset[str], use_defaults: bool = False
 ) -> Crossing:
     """The symbolic answer, where an input that a number needs is missing; the names in ``named`` are not inlined, defaults not ``use_defaults``."""
+    give = f"`--set {missing}=...`: {INPUTS[missing].meaning}" if named and missing in INPUTS else ""
     if inner := searched_quantity(relation, unknown, bound_case):
-        raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for that"))
+        message = f"has no symbolic answer: {because_searched(inner, unknown)}, and {missing} is missing for one with numbers"
+        raise NoValueHere(Problem(equation[:SHOWN], message, hint=give))
     lhs, rhs = (inlined(side, unknown, bound_case, named, symbolic=True, use_defaults=use_defaults) for side in (relation.left, relation.right))
     if lhs != rhs and not (mentions(lhs, unknown) or mentions(rhs, unknown)):
         raise NoValueHere(Problem(equation[:SHOWN], f"{unknown} does not occur in it under these assumptions, and {missing} is missing for a verdict"))
@@ -163,6 +166,6 @@ def _without_numbers(
         return join_signs_of_crossing(symbolic(split_signs(build.sub(lhs, rhs), signed), unknown, tuple(within)), signed)  # type: ignore[arg-type]
     except NotRational as error:
         drawn = bound_case.case.theory.knows("expert_weight_bytes") and bound_case.case.theory.assumptions["experts"] == "expected"
-        hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else ""
+        hint = "`--assume experts=all`, every expert read, has one" if "exponent" in str(error) and drawn else give
         why = because(str(error), relation, unknown, bound_case)
         raise NoValueHere(Problem(equation[:SHOWN], f"has no symbolic answer ({why}), and {missing} is missing for one with numbers", hint=hint)) from None

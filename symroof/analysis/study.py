@@ -205,8 +205,8 @@ class Study:
         from symroof.drawing.table_formats import html_table
 
         shown = self.cases[:MOST_SHOWN]
-        results = [[case.get(name) for case in shown] for name in SHOWN]
-        rows = [[name, *(result.text() if result else "" for result in row)] for name, row in zip(SHOWN, results, strict=True) if any(row)]
+        rows = [[name, *(case.both_text(name) if case.get(name) else "" for case in shown)] for name in SHOWN]
+        rows = [row for row in rows if any(row[1:])]
         left = len(self.cases) - len(shown)
         more = f"; {left} further case{'s' if left > 1 else ''}" if left else ""
         return html_table(["", *map(case_title, shown)], rows, f"{self.spec.title if self.spec else 'Study'}{more}")

@@ -377,6 +377,18 @@ class BoundCase(DropsCaches):
         except NoValue:
             return None
 
+    def both_text(self, name: str) -> str:
+        """A quantity in one cell: what measurements lead to expect and its bound at the peak, where it depends on efficiencies that nobody gave.
+
+        >>> from symroof.analysis.study import Study
+        >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, engine=engine).first.both_text("itl") for engine in ("vllm", "ideal")]
+        ['8.358 ms (6.669 to 10.48 ms), bound 4.642 ms', '4.642 ms']
+        """
+        own = self.result(name)
+        expected = self.expected(name)
+        first, bound = (expected, own) if expected else (own, self.peak_bound(name))
+        return f"{first.text()}, bound {bound.plain()}" if bound else first.text()
+
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
         bound = self.peak_bound(name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.spec_values import SourcedValue
+from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.tree import Expr, Num, names
 from symroof.specs.engine_profile import DEFAULT, IDEAL, EngineProfile, engine_profile
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 BUDGET_LEFT = parse("max(attention_dp*token_budget - batch, 1 token)")
 """Prompt tokens that a step takes along: what the decoding requests leave of the budget of each attention group."""
+WIDEST = {"d_ff": "2*d_model + (ffn_matrices - 1)*d_ff/tp", "d_expert": "2*d_model + experts_per_token*(2*d_expert/tp + d_model)"}
+"""Elements of a token's activations in a feed-forward layer: the residual and its norm, and what stands between the matrices; experts keep every result of a
+token until they are summed (vLLM's fused_moe has these three buffers)."""
 WIDE = "bf16"
 """The precision of attention where products run in fewer bits."""
 
@@ -55,10 +60,24 @@ def add_engine_defaults(
         tree = profile.tree(name, memory.value if isinstance(memory, Num) else None, device.name if device else "")
         if tree is not None and name not in given and _has_a_value(tree, given, with_model):
             given[name] = SourcedValue(tree, f"{profile.said}: {profile.source(entry.source)}", defaulted=True)
+    own = profile.tree("token_budget", memory.value if isinstance(memory, Num) else None, device.name if device else "")
+    if isinstance(own, Num):
+        _add_larger_steps(int(own.value), given)
     if "token_budget" in given and "output" in given and assumptions["scheduling"] == "chunked":
         source = given["token_budget"].source
         given.setdefault("chunk", SourcedValue(BUDGET_LEFT, f"what the batch leaves of token_budget ({source})", defaulted=True))
     return _with_wide_attention(profile, device, assumptions, compute, given)
+
+
+def _add_larger_steps(own: int, given: dict[str, SourcedValue]) -> None:
+    """Add to the engine's reserve, an estimate for steps of its own budget, the activations of the tokens that a larger budget has beyond it."""
+    budget, reserve = given.get("token_budget"), given.get("memory_reserve")
+    larger = budget is not None and isinstance(budget.setting, Num) and budget.setting.value > own
+    widest = [formula for name, formula in WIDEST.items() if name in given]
+    if not (larger and widest and reserve is not None and reserve.defaulted and isinstance(reserve.setting, Expr)) or "token_budget" in names(reserve.setting):
+        return
+    more = parse(f"(token_budget - {own} token)*max({', '.join(widest)}, 0)*act_bytes_per_element/(1 token)")
+    given["memory_reserve"] = replace(reserve, setting=build.add(reserve.setting, more), source=f"{reserve.source}; and activations of a larger token_budget")
 
 
 def _has_a_value(tree: Expr, given: dict[str, SourcedValue], with_model: bool) -> bool:

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 @click.argument("sides", nargs=-1, metavar="A B [STUDY]")
 @quantities_option
 @click.option("--explain", metavar="'NAME = VALUE'", help="Which presets, or which smallest set of choices, give this number in STUDY.")
+@click.option("--measured", metavar="'NAME = VALUE'", help="Which usual cause explains this figure, measured on a server of STUDY.")
 @click.option("-o", "--out", metavar="FILE", help="Draw the first quantity to a picture instead: .svg, .pdf or .png.")
 @click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
 @case_options
 @json_option
-def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: str | None, form: str, as_json: bool, **options: Any) -> None:
+def command(
+    sides: tuple[str, ...], quantities: str, explain: str | None, measured: str | None, out: str | None, form: str, as_json: bool, **options: Any
+) -> None:
     """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
     A and B are studies, cases in quotes, or presets; `symroof` counts as symroof does by default. Presets count the STUDY, or the
@@ -38,10 +41,16 @@ def command(sides: tuple[str, ...], quantities: str, explain: str | None, out: s
 
     symroof diff --explain 'itl = 14.2 ms' chat.yaml
 
+    symroof diff --measured 'itl = 28 ms' chat.yaml
+
     Differences are applied one after another: definitions, then counting choices, then inputs. From a preset to a case without one
-    the same steps are applied in reverse. One side may be a number; --explain also tries the mistakes that `check` knows.
+    the same steps are applied in reverse. One side may be a number; --explain also tries the mistakes that `check` knows,
+    and --measured what is often not as thought on a server: eager execution, precision, clocks, links, batch, context, devices, caches, prefills.
     """
     check_sides(sides)
+    if measured is not None:
+        _diagnose(sides, measured, as_json, options)
+        return
     if explain is not None:
         _explain(sides, explain, as_json, options)
         return
@@ -70,21 +79,45 @@ def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:
     say(drawn.says)
 
 
+def _number(sides: tuple[str, ...], written: str, option: str) -> tuple[str, str]:
+    """The quantity and the number of an option that explains one of one study."""
+    from symroof.claims.case_comparison import split_number_side
+
+    name, text = split_number_side(written) or ("", "")
+    if not name or not text:
+        raise click.BadParameter(f"{written!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint=option)
+    if len(sides) > 1:
+        raise click.UsageError(f"{option} takes one study, or a case of the options")
+    return name, text
+
+
+def _diagnose(sides: tuple[str, ...], measured: str, as_json: bool, options: dict[str, Any]) -> None:
+    """Print which usual cause explains a measured figure, as text or JSON."""
+    from symroof.analysis.diagnosis import diagnose
+    from symroof.claims.case_comparison import parse_claim
+    from symroof.report.diagnosis_text import diagnosis_text
+
+    name, text = _number(sides, measured, "--measured")
+    printed, written = parse_claim(name, text, measured)
+    study = study_of_case(sides[0], options) if sides else study_from(None, options)
+    found = diagnose(study, printed, written.number)
+    if as_json:
+        say_json({"schema": "symroof/diff/1", "diagnosis": found.as_json()})
+    else:
+        say(diagnosis_text(found, study.first))
+
+
 def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> None:
     """Print which presets and choices give a number, as text or JSON."""
     from dataclasses import replace
 
     from symroof.analysis.number_origins import origins
     from symroof.cases.quantity_result import plain_value
-    from symroof.claims.case_comparison import chance_share, is_coincidence, parse_claim, split_number_side
+    from symroof.claims.case_comparison import chance_share, is_coincidence, parse_claim
     from symroof.claims.stated_number import explain_number
     from symroof.report.waterfall_table import origins_text
 
-    name, text = split_number_side(claim) or ("", "")
-    if not name or not text:
-        raise click.BadParameter(f"{claim!r} is not NAME = VALUE, such as 'itl = 14.2 ms'", param_hint="--explain")
-    if len(sides) > 1:
-        raise click.UsageError("--explain takes one study, or a case of the options")
+    name, text = _number(sides, claim, "--explain")
     printed, written = parse_claim(name, text, claim)
     study = study_of_case(sides[0], options) if sides else study_from(None, options)
     made = origins(study, printed, written.agrees)

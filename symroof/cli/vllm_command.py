@@ -10,12 +10,16 @@ from symroof.cli.options import case_options, json_option, line_selection, stric
 from symroof.cli.output import json_text, say, switches_line
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from symroof.cases.bound_case import BoundCase
+    from symroof.cases.quantity_result import Result
     from symroof.vllm.advice import Advice, Review
     from symroof.vllm.batch_limits import BatchLimit
     from symroof.vllm.command_line import ServeCommand
 
 
-SOLVED = "flags solved at the values expected, not at the slow end of their ranges, where `symroof select` chooses its batches"
+SOLVED = "the line is read again; its batch meets the targets at the slow end of what was measured, as in `symroof select`, or where nothing does as expected"
 
 
 @click.command("vllm")
@@ -73,7 +77,7 @@ def review_json(advised: Review) -> dict[str, Any]:
             "solved": SOLVED if advised.served.study.first.box else None,
             "flags": [{"flag": a.flag, "value": a.value, "because": a.because, "limits": [_limit_json(limit) for limit in a.limits]} for a in advised.advice],
             "copies": {"slow": advised.replicas[0], "expected": advised.replicas[1]} if advised.replicas else None,
-            "quantities": {name: result.as_json() for name, result in advised.gives.items()},
+            "quantities": {name: advised.fleet.json_with_bound(name) for name in advised.gives} if advised.fleet else {},
             "warnings": advised.missed_targets,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
@@ -101,31 +105,27 @@ def review_text(advised: Review) -> str:
     lines += [f"flags (* = {made.line.engine.title}'s default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]
     if made.others:
         lines += [f"not modelled: {' '.join(made.others)}", ""]
-    facts = [[name, result.text(), advised.case_of(name).peak_bound_text(name, flagged=True), result.symbol.meaning] for name, result in advised.facts.items()]
-    lines += [
-        "current configuration",
-        text_table(facts, ["", "", "bound at 100 % of peak", ""], indent="  ")
-        if answers.at_peak
-        else text_table([[n, v, m] for n, v, _, m in facts], indent="  "),
-        "",
-    ]
+    lines += ["current configuration", _quantities(advised.facts, advised.case_of), ""]
     lines += [
         "limits (chunk: with a full batch at its last step, at the end of the prompt)",
-        text_table([[_name(limit), _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
+        text_table([[limit.name, _value(limit), limit.equation, limit.means] for limit in advised.limits], ["", "at", "from", "meaning"], indent="  "),
         "",
     ]
     lines += _advice(advised)
     return "\n".join([*lines, switches_line(answers), f"flags as in {_source(advised)}"])
 
 
+def _quantities(found: dict[str, Result], case_of: Callable[[str], BoundCase | None]) -> str:
+    """Quantities with the bound at the peak beside what is expected, where that differs."""
+    from symroof.drawing.table_formats import text_table
+
+    bounds = {name: case.peak_bound_text(name, flagged=True) for name in found if (case := case_of(name))}
+    rows = [[name, result.text(), bounds.get(name, ""), result.symbol.meaning] for name, result in found.items()]
+    return text_table(rows, ["", "", "bound at 100 % of peak", ""] if any(bounds.values()) else [""] * 4, indent="  ")
+
+
 def _value(limit: BatchLimit) -> str:
     return "no limit" if limit.value is None else f"{limit.value:,}"
-
-
-def _name(limit: BatchLimit) -> str:
-    from symroof.theory.thresholds import THRESHOLDS
-
-    return limit.name if limit.name in THRESHOLDS else "(paced prefill)"
 
 
 def _advice(advised: Review) -> list[str]:
@@ -141,7 +141,6 @@ def _advice(advised: Review) -> list[str]:
 
 def _gives(advised: Review) -> list[str]:
     """The replicas that the arrival rate needs, and the resulting quantities."""
-    from symroof.drawing.table_formats import text_table
 
     title = "with the recommended flags"
     if advised.replicas:
@@ -150,8 +149,7 @@ def _gives(advised: Review) -> list[str]:
         condition = "load below 1" + (", the first token in time" if advised.in_time else "")
         title = f"with the recommended flags {slow:,} replica{'s' * (slow > 1)} serve{'s' * (slow == 1)} {rate} ({condition}{f'; {expected:,} at the expected values' if expected < slow else ''}), and give{'s' * (slow == 1)}"
     missed_targets = [f"! {doubt}" for doubt in advised.missed_targets]
-    rows = [[name, result.text(), result.symbol.meaning] for name, result in advised.gives.items()]
-    return [title, *missed_targets, text_table(rows, indent="  "), ""] if rows else []
+    return [title, *missed_targets, _quantities(advised.gives, lambda name: advised.fleet), ""] if advised.gives else []
 
 
 def _derived(advice: Advice) -> list[str]:
@@ -165,5 +163,5 @@ def _derived(advice: Advice) -> list[str]:
         tree = formula_trees(solution).closed_form
         form = text(tree) if solution.value is not None and tree is not None else ""
         shown = f"{solution.unknown}{f' = {form}' if 0 < len(form) <= 160 else ''} = " if limit.value is not None else ""
-        lines.append(f"      {_name(limit)}: {limit.equation}: {shown}{_value(limit)}")
+        lines.append(f"      {limit.name}: {limit.equation}: {shown}{_value(limit)}")
     return lines

@@ -156,7 +156,6 @@ INSIDE: dict[str, dict[str, Field]] = {
         "basis": (TEXT, "what the latencies, rates and costs rest on"),
         "bounds": (ROWS, "each case at the peak of its device: label, TTFT, ITL, rate, cost"),
         "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
-        "slots": (TRUTH, "whether the estimated wait for a slot makes a first token late that the TTFT has in time"),
         "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
         "passing": (

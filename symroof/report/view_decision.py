@@ -15,7 +15,6 @@ from symroof.analysis.verdict import (
     limit_of,
     metric_of,
     overloaded,
-    slots_warning,
     target_checks,
     under_load,
 )
@@ -45,7 +44,6 @@ def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
         "basis": efficiency_basis(subject),
         "bounds": bounds(study),
         "rests_on": decisive_inputs(subject),
-        "slots": bool(slots_warning(subject)),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),

@@ -135,7 +135,10 @@ class Selection:
         from symroof.drawing.table_formats import html_table
 
         measures = [name for name in SHOWN if any(c.run.result(name) for c in self.configurations)]
-        rows = [[c.label, c.state, f"{c.run.batch:,}", *(r.text() if (r := c.run.result(name)) else "" for name in measures)] for c in self.configurations]
+        rows = [
+            [c.label, c.state, f"{c.run.batch:,}", *(c.run.bound_case.both_text(c.run.tested(name)) if c.run.result(name) else "" for name in measures)]
+            for c in self.configurations
+        ]
         return html_table(["configuration", "state", "batch", *measures], rows, repr(self))
 
     @property

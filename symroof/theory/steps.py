@@ -19,8 +19,9 @@ class Segment:
 
     ``phase`` is the kind of the new tokens: a ``prompt`` that is prefilled, many at a time, or a ``token`` that is generated;
     ``logits`` which of them need logits, if no switch decides it; ``rows`` the rows of logits of a request under
-    ``logits: last``. ``spread`` is true for requests at random positions in their responses: each sees the mean of all steps'
-    keys. ``shared`` is true for requests that groups and stages divide evenly, fractions included.
+    ``logits: last``. ``spread`` has the prompt and the decode steps of requests at random positions in their responses: each sees
+    the mean of all steps' keys. ``shared`` is true for requests that groups and stages divide evenly, fractions included; ``group`` is
+    what the fullest group has of them, where that is not an even share.
     """
 
     requests: str
@@ -29,8 +30,9 @@ class Segment:
     phase: str = "token"
     logits: str | None = None
     rows: str = "1"
-    spread: bool = False
+    spread: tuple[str, str] | None = None
     shared: bool = False
+    group: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,13 +73,22 @@ STEPS = (
     Step(
         "loaded",
         (
-            Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True),
-            Segment("batch", "1", "loaded_context - 1", spread=True),
+            Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True, group="group_chunks"),
+            Segment("batch", "1", "loaded_context - 1", spread=("prompt", "response_steps")),
+        ),
+    ),
+    Step(
+        "mixture",
+        (
+            Segment("own_chunks", "own_chunk", "own_chunk_start", "prompt", rows="own_logit_rows", shared=True, group="group_own_chunks"),
+            Segment("long_chunks", "long_chunk", "long_chunk_start", "prompt", rows="long_logit_rows", shared=True, group="group_long_chunks"),
+            Segment("own_batch", "1", "loaded_context - 1", spread=("prompt", "response_steps"), shared=True),
+            Segment("long_batch", "1", "long_context - 1", spread=("long_prompt", "long_response_steps"), shared=True),
         ),
     ),
 )
 """The steps: prefill of a prompt; one token for every request; verification of drafted tokens; decode with a chunk of a prompt; and under load, requests
-at random positions in their responses together with chunks of prompts."""
+at random positions in their responses together with chunks of prompts, of one kind or of two."""
 
 # The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
 # last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees
@@ -110,7 +121,6 @@ CACHED_TOKENS = {
 """Tokens that a layer keeps of a sequence, those that entries stand for included; of one with a window or chunks see the next."""
 WINDOW_KEEPS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
 """Tokens that a layer with a window, or of chunks, keeps, by counting choice."""
-STEPS_ON = "max(response_steps, 1)"
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")
 """Experts per layer that the tokens of a decode step read, by counting choice."""
@@ -150,10 +160,11 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
 
-def _mean(parts: dict[str, Expr], reach: str) -> Expr:
+def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
     """The keys that requests at random positions in their responses see in a step, within a window or a chunk."""
-    begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in ("prompt", f"prompt + {STEPS_ON}"))
-    return build.mul(parts["r"], build.div(build.sub(end, begin), parse(STEPS_ON)))
+    steps = f"max({steps}, 1)"
+    begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}"))
+    return build.mul(parts["r"], build.div(build.sub(end, begin), parse(steps)))
 
 
 def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Expr:
@@ -163,7 +174,7 @@ def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptio
         parts |= {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
     if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
         cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
-        return _mean(parts, "window" if cached and kind == "chunk" else kind)
+        return _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
     plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}

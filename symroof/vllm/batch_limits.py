@@ -10,10 +10,8 @@ from symroof.analysis.study import Study
 from symroof.cases.request import RECOMMENDED, request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
+from symroof.formula.tree import Num
 from symroof.theory.thresholds import THRESHOLDS
-
-PACE, PACE_OF_RANKS = (f"mixed_time(chunk = {chunk}) = itl_target" for chunk in ("even_chunk", "even_chunk/attention_dp"))
-"""In steady state a step prefills as many prompts (minus their cached prefix) as it finishes responses, divided over the ranks."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +29,10 @@ class BatchLimit:
 
     @property
     def equation(self) -> str:
-        return THRESHOLDS[self.name].equation if self.name in THRESHOLDS else self.name
+        return THRESHOLDS[self.name].equation
 
 
-def solved(study: Study, name: str, unknown: str, means: str = "") -> BatchLimit | None:
+def solved(study: Study, name: str, unknown: str) -> BatchLimit | None:
     """A threshold as a limit; None if a required input has no value."""
     try:
         solution = study.first.memo.solved.get((name, unknown)) or study.solve(name, unknown)
@@ -42,30 +40,28 @@ def solved(study: Study, name: str, unknown: str, means: str = "") -> BatchLimit
         return None
     if solution.missing:
         return None
-    value = solution.whole if name in THRESHOLDS else solution.value
+    value = solution.whole
     whole = None if value is None else math.floor(value)
     if whole is None and solution.kind == "limit" and solution.verdict == "lhs_above":
         whole = 0  # exceeded from the start
-    reason = (THRESHOLDS[name].never(solution.verdict) if name in THRESHOLDS and whole is None else "") or solution.reason
-    return BatchLimit(name, whole, solution, means or reason)
+    reason = (THRESHOLDS[name].never(solution.verdict) if whole is None else "") or solution.reason
+    return BatchLimit(name, whole, solution, reason)
 
 
 def batch_limits(study: Study) -> list[BatchLimit]:
     """Limits of the batch: memory, the ITL target with and without prefills, the ridge."""
     limits = [solved(study, "max_batch_memory", "batch"), solved(study, "batch_to_ridge", "batch")]
-    inputs = study.first.given
-    if "itl_target" in inputs:
-        limits.append(solved(study, "max_batch_itl", "batch"))
-        if "output" in inputs and "prompt" in inputs:
-            late = _late(study)
-            pace = PACE if late.first.case.value("attention_dp") == 1 else PACE_OF_RANKS
-            limits.append(solved(late, pace, "batch", "the largest batch that meets the ITL target while as many prompts are prefilled as responses finish"))
+    if "itl_target" in study.first.given:
+        limits += [solved(study, "max_batch_itl", "batch"), solved(study, "max_batch_sustained_itl", "batch")]
     return [limit for limit in limits if limit]
 
 
-def chunk_limits(study: Study) -> list[BatchLimit]:
-    """Limits of the chunk beside a full batch at its last step."""
+def chunk_limits(study: Study, slow: bool = False) -> list[BatchLimit]:
+    """Limits of the chunk beside a full batch at its last step; ``slow`` at the slow end of what was measured."""
     late = _late(study)
+    if slow:
+        ends = {name: value.setting for name, value in late.first.slow_end.given.items() if name in late.first.box}
+        late = with_values(late, **{name: setting.value for name, setting in ends.items() if isinstance(setting, Num)})
     limits = [solved(late, "max_chunk_itl", "chunk") if "itl_target" in study.first.given else None, solved(late, "free_chunk", "chunk")]
     return [limit for limit in limits if limit]
 

@@ -127,6 +127,7 @@ class _CommandParser:
         self.problems: list[Problem] = []
 
     def read(self) -> ServeCommand:
+        self._inner_shell()
         self._shell()
         self._start()
         self._flags()
@@ -137,6 +138,14 @@ class _CommandParser:
         if self.problems:
             raise InputError(self.problems)
         return ServeCommand(self.line.source, self.line.flags, tuple(self._once(self.others)), self.engine, tuple(self.before), tuple(dict.fromkeys(self.said)))
+
+    def _inner_shell(self) -> None:
+        """The line that a shell is given (``bash -c '...'``), in place of the shell and of what starts it."""
+        for i in range(len(self.words) - 2):
+            shell, option, inner = self.words[i : i + 3]
+            if re.fullmatch(r"(/\S*/)?(ba|z)?sh", shell.text) and re.fullmatch(r"-\w*c", option.text):
+                self.words = [LocatedText(word.text, inner.column) for word in _words(inner.text)]
+                return
 
     def _flags(self) -> None:
         while self.words:

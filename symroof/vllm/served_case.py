@@ -22,9 +22,12 @@ from symroof.vllm.engines import LLAMA, SGLANG, VLLM
 from symroof.vllm.flags import NOT_MODELLED, FlagNote
 
 ORIGIN = VLLM_LINE
-LARGE_MEMORY = 70 * 2**30
+CUT = {"n_heads": "query heads", "d_ff": "columns of a feed-forward", "d_expert": "columns of an expert"}
+"""What tensor parallelism cuts into equal parts."""
+UNKNOWN = {"max_batch": 256, "token_budget": 2048}
+"""What a profile without such limits is taken to have: vLLM's for small devices."""
 DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": Fraction(92, 100), "block-size": 16}
-"""vLLM's defaults. Those of batch and budget depend on the device's memory."""
+"""vLLM's defaults besides those of its profile."""
 
 
 class UnknownModel(ValueError):
@@ -61,6 +64,8 @@ class ServedCase:
         longest: tokens of the longest request.
         batch: requests of all ranks that run together.
         budget: tokens of one step of a rank.
+        asked: requests of all ranks that the line or the engine's default lets run at once, whether they fit or not.
+        chosen: what overrides the line.
     """
 
     line: ServeCommand
@@ -71,6 +76,9 @@ class ServedCase:
     longest: int | None
     batch: int
     budget: int
+    asked: int
+    spec: ModelSpec
+    chosen: Request
     warnings: list[str]
 
     @property
@@ -97,43 +105,34 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     model = chosen.models[0] if chosen.models else _model(line, flags)
     spec = model if isinstance(model, ModelSpec) else read_model(model, chosen.base, chosen.assume_family)[0]
     values: dict[str, Any] = {}
-    values |= _degrees(line, flags, spec) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
-    own_engine = None if line.engine is VLLM else line.engine.name
+    values |= _degrees(line, flags, spec) | _budget(line) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
-    laid = request_of(model=[model] if isinstance(model, str) else model, origin=ORIGIN, engine=own_engine, assume=switches, **values)
+    laid = request_of(model=[model] if isinstance(model, str) else model, origin=ORIGIN, engine=line.engine.name, assume=switches, **values)
     laid = laid.over(Request(efficiency="measured"))
     study = Study()
     study.select(chosen.over(laid))
-    laid = _windows(line, study).over(laid)
+    laid = _windows(line).over(laid)
     study.select(chosen.over(laid))
     longest = _longest(line, flags, spec, study)
     workload: dict[str, Any] = {} if "prompt" in study.first.given or longest is None else {"prompt": longest}
     study.select(chosen.over(laid.over(request_of(origin=ORIGIN, **workload))))
-    batch, budget = _step(line, flags, study)
+    batch, budget, asked = _step(line, flags, study)
     own = requests_per_rank(study, batch)
     chunk: dict[str, Any] = {"chunk": budget - own} if budget > own and study.first.assumptions["scheduling"] == "chunked" else {}
     study.select(chosen.over(laid.over(request_of(origin=ORIGIN, batch=batch, **chunk, **workload))))
     _switches(line, flags)
-    made = ServedCase(line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, list(line.said))
+    made = ServedCase(
+        line, study, name or spec.name, flags, tuple(word.text for word in line.others), longest, batch, budget, asked, spec, chosen, list(line.said)
+    )
     made.warnings += [*_unknown(line), *_warnings(made, bool(workload))]
     return made
 
 
-def _windows(line: ServeCommand, study: Study) -> Request:
+def _windows(line: ServeCommand) -> Request:
     """What layers with a window keep: the chunk that is being prefilled too, or the whole context where the line wants that."""
     if line.on("swa-full") or line.on("disable-hybrid-kv-cache-manager"):
         return request_of(origin=ORIGIN, assume={"window_cache": "full"})
-    if line.engine is VLLM:
-        budget = _value(line, "max-num-batched-tokens") or (8192 if _is_large(study) else 2048)
-        return request_of(origin=ORIGIN, assume={"window_cache": "chunk"}, window_chunk=budget - 1)
     return request_of(origin=ORIGIN, window_chunk=line.flags["micro-batch"].value) if "micro-batch" in line.flags else Request()
-
-
-def _is_large(study: Study) -> bool:
-    """Whether vLLM takes a device for a large one: by its memory, but for an A100."""
-    device = study.first.hardware
-    capacity = study.first.case.value("mem_capacity") if "mem_capacity" in study.first.given else Fraction(0)
-    return capacity >= LARGE_MEMORY and not (device is not None and device.name.startswith("a100"))
 
 
 def _unknown(line: ServeCommand) -> list[str]:
@@ -190,6 +189,9 @@ def _degrees(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict
             message = f"{degrees['attention_dp']} groups of attention do not share out {devices} devices"
             raise InputError(line.problem(written.column, message, "a divisor of the tensor-parallel size"))
         degrees["tp"] = devices // degrees["attention_dp"]
+    why = refusal(line, spec, degrees.get("tp", 1))
+    if why:
+        raise InputError(line.problem(line.flags["tensor-parallel-size"].column, why, "a divisor of these, such as 1, 2, 4 or 8"))
     for name, symbol in names.items():
         _note_flag(line, flags, name, f"{symbol} = {degrees.get(symbol, 1)}", "1" if symbol == "tp" else "")
     if inside:
@@ -203,6 +205,32 @@ def _degrees(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict
     elif degrees.get("attention_dp", 1) > 1 and spec.experts():
         degrees["ep"] = 1
     return degrees
+
+
+def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
+    """Why an engine does not start with so many tensor-parallel devices; empty where it does.
+
+    vLLM, SGLang and TensorRT-LLM cut query heads and feed-forward widths into equal parts (``verify_with_parallel_config`` and ``divide`` of vLLM); key
+    and value heads may also have copies. Blocks of scales stay whole. Experts that stand whole are not cut."""
+    if tp == 1 or line.engine is LLAMA:
+        return ""
+    cut: dict[int | Fraction, str] = {}
+    whole = line.on("enable-expert-parallel") or "expert-parallel-size" in line.flags
+    block = (spec.quantization.scale_rows or 1) if spec.quantization else 1
+    for kind in spec.layers:
+        widths = kind.widths()
+        cut |= {widths[name]: f"{widths[name]:,} {word}" for name, word in CUT.items() if name in widths and not (whole and name == "d_expert")}
+        for name in ("d_ff", "d_expert"):
+            if name in widths and not (whole and name == "d_expert") and not widths[name] % tp and widths[name] // tp % block:
+                return f"tp {tp} cuts a feed-forward of {widths[name]:,} into {widths[name] // tp:,} each, which blocks of {block} rows with one scale do not divide"
+    uneven = [said for width, said in cut.items() if width % tp]
+    return f"tp {tp} does not divide {' or '.join(uneven)}: {line.engine.title} refuses to start" if uneven else ""
+
+
+def _budget(line: ServeCommand) -> dict[str, Any]:
+    """The tokens of one step, where the line says them: what they take in memory counts."""
+    written = line.flags.get("max-num-batched-tokens")
+    return {"token_budget": written.value} if written else {}
 
 
 def _split(line: ServeCommand, flags: list[FlagNote]) -> dict[str, Any]:
@@ -246,9 +274,8 @@ def _formats(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict
         _note_flag(line, flags, "dtype", " and ".join(f"{role} = {name}" for role, name in formats.items()))
     method = _choice(line, "quantization")
     if method and spec.quantization is None:
-        formats |= {"weights": method} | ({"activations": method} if method == "fp8" else {})
-        both = "weights and activations = fp8: products run at the fp8 peak" if method == "fp8" else f"weights = {method}"
-        _note_flag(line, flags, "quantization", both)
+        formats["weights"] = method
+        _note_flag(line, flags, "quantization", f"weights = {method}")
     elif "quantization" in line.flags:
         _note_flag(line, flags, "quantization", "weights as the model's spec stores them", says="the checkpoint's own format")
     if line.engine is LLAMA:
@@ -357,21 +384,18 @@ def _drafted(line: ServeCommand, written: FlagValue, value: Any) -> int:
     return int(text)
 
 
-def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int, int]:
-    """Requests and tokens of one step, by the flags or the engine's defaults; vLLM's depend on the device's memory (an A100 counts as small)."""
+def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int, int, int]:
+    """Requests that run and tokens of one step, and requests that may run, by the flags or the engine's defaults."""
     inputs = study.first.given
     ranks = int(study.first.case.value("attention_dp"))
-    if line.engine is VLLM:
-        large = _is_large(study)
-        most, tokens = (1024 if large else 256), (8192 if large else 2048)
-        asked = ranks * (_value(line, "max-num-seqs") or most)
-    else:
-        most, tokens = (int(study.first.case.value(name)) if name in inputs else 1 for name in ("max_batch", "token_budget"))
-        asked = line.flags["max-num-seqs"].value * (1 if line.engine is SGLANG else ranks) if "max-num-seqs" in line.flags else ranks * most
+    most, tokens = (int(study.first.case.value(name)) if name in inputs else own for name, own in UNKNOWN.items())
+    asked = (line.flags["max-num-seqs"].value if "max-num-seqs" in line.flags else most) * (
+        1 if line.engine is SGLANG and "max-num-seqs" in line.flags else ranks
+    )
     batch = int(study.first.case.value("batch")) if "batch" in inputs else max(asked, 1)
     own = requests_per_rank(study, batch)
-    written = _value(line, "max-num-batched-tokens")
-    budget = written or (max(tokens, own) if line.engine is VLLM else tokens)
+    written = "max-num-batched-tokens" in line.flags
+    budget = max(tokens, own) if line.engine is VLLM and not written else tokens
     running = batch if "batch" in inputs else _running(study, batch)
     if line.engine is VLLM and budget < own:
         column = line.flags["max-num-batched-tokens"].column
@@ -390,7 +414,7 @@ def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int,
     _note_flag(line, flags, "max-num-batched-tokens", left, f"{budget:,}")
     if "micro-batch" in line.flags:
         _note_flag(line, flags, "micro-batch", f"window_chunk = {line.flags['micro-batch'].value:,}")
-    return running, budget
+    return running, budget, batch
 
 
 def _running(study: Study, most: int) -> int:

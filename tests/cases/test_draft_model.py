@@ -147,7 +147,7 @@ def test_a_study_file_names_its_draft(tmp_path):
     path.write_text(study_text(model="llama-3.1-8b") + "draft: llama-3.2-1b\nset: {draft_tokens: 4, acceptance: 0.8}\n", encoding="utf-8")
     good("validate", path)
     case = good("eval", path, "--json").json["cases"][0]
-    assert case["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b")
+    assert case["inputs"]["draft_cost"]["source"].startswith("draft meta-llama/Llama-3.2-1B-Instruct")
     assert any("prefill of the prompt is not in ttft" in warning for warning in case["warnings"])
     other = good("eval", path, "--draft", "llama-3.2-3b", "--json").json["cases"][0]
     assert other["inputs"]["draft_cost"]["value"] > case["inputs"]["draft_cost"]["value"]
@@ -186,7 +186,7 @@ def test_reviews_and_derivations_of_a_drafted_model():
 def test_a_vllm_line_with_a_draft():
     spec = """vllm serve llama-3.1-8b --speculative-config '{"model": "meta-llama/Llama-3.2-1B-Instruct", "num_speculative_tokens": 4}'"""
     result = good("vllm", spec, "--hardware", "h100-sxm", "--prompt", "2000", "--output", "100", "--set", "acceptance=0.8", "--json").json
-    assert result["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b")
+    assert result["inputs"]["draft_cost"]["source"].startswith("draft meta-llama/Llama-3.2-1B-Instruct")
     assert "speculation_speedup" in result["quantities"]
     lost = spec.replace("meta-llama/Llama-3.2-1B-Instruct", "yuhuili/EAGLE-LLaMA3.1-Instruct-8B")
     assert "neither in the catalogue" in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000").out

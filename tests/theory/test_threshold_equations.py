@@ -59,7 +59,7 @@ LIMITS = {  # name: unknown, sides; the answer is the last value before the side
     "max_batch_sustained_itl": ("batch", at_work),
     "max_chunk_sustained_itl": ("chunk", at_work),
     "output_disaggregation_pays": (
-        "output", lambda v: (v.disaggregated_request_rate / (v.prefill_devices + v.instance_devices), v.chunked_request_rate / v.instance_devices),
+        "output", lambda v: (v.disaggregated_target_rate / (v.prefill_devices + v.instance_devices), v.chunked_target_rate / v.instance_devices),
     ),
     "break_even_price": ("price", lambda v: (v.price_ratio, v.break_even_ratio)),
     "max_price_cost": ("price", lambda v: (v.cost_per_mtok, v.cost_target)),

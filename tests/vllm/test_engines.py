@@ -103,7 +103,7 @@ def test_a_recommended_line_reads_again_and_has_no_flag_twice(line):
 
 
 def test_what_one_request_needs_is_said_where_none_fits():
-    """Llama 3.1 70B: 141.1 GB of weights and 8,192 tokens of 327,680 byte."""
+    """Llama 3.1 70B: 141.1 GB of weights, 8,192 tokens of 327,680 byte, and 0.04*143,771 MiB."""
     made = served("vllm serve meta-llama/Llama-3.1-70B-Instruct --max-model-len 8192", prompt=None, output=None)
     assert any("not even one request of 8,192 tokens fits: it needs 143.8 GB" in warning for warning in made.warnings)
     assert made.batch == 1

@@ -1,0 +1,312 @@
+"""Why a measured figure is not what is expected: the usual causes, each tried alone, ranked by how well they explain it."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.study import Study
+from symroof.cases.bound_case import BoundCase, interval_json
+from symroof.cases.quantity_result import Result, plain_value
+from symroof.cases.request import Request, request_of
+from symroof.errors import InputError, Problem
+from symroof.formula.evaluate import NoValue
+from symroof.specs.precision import BITS
+from symroof.theory.sympy_input import known
+
+ORIGIN = "tried cause"
+FACTORS = (Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(2), Fraction(4), Fraction(8))
+"""How many times as large a batch or a context is tried."""
+CLOCKS = (Fraction(9, 10), Fraction(3, 4), Fraction(1, 2))
+"""Shares of the peak that a limit on power or heat leaves."""
+CACHED = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(9, 10))
+"""Shares of a prompt that a prefix cache may hold."""
+UNDER_LOAD = {"itl": "sustained_itl", "itl_last": "sustained_itl", "tpot": "sustained_itl", "ttft": "loaded_ttft"}
+"""What a server shows that prefills beside its decodes, for what one request alone takes."""
+SIGNATURES = ("itl", "ttft")
+ALIKE = 0.05
+"""A change of a figure by less is none."""
+
+Change = tuple[str, Request]
+"""What is changed, in words, and to what."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Something that is often not as assumed.
+
+    Attributes:
+        name: its name in JSON.
+        title: what it is.
+        check: what shows whether it is so, on a server.
+        changes: the variants to try in a case; none where it cannot be so.
+        free: whether its size is not known, so that it explains more figures by chance.
+    """
+
+    name: str
+    title: str
+    check: str
+    changes: Callable[[BoundCase], Iterator[Change]]
+    free: bool = False
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A cause in one variant.
+
+    Attributes:
+        said: the variant in words; empty where there is only one.
+        reads: the quantity that it predicts the figure by.
+        predicted: what is then expected of it.
+        holds: whether the measured figure lies in the interval that is then expected.
+        off: how far the figure is from the value then expected, as a factor.
+        signature: what else would be seen: quantities with their values as expected now and with the cause.
+    """
+
+    cause: Cause
+    said: str
+    reads: str
+    predicted: Result
+    holds: bool
+    off: float
+    signature: tuple[tuple[str, Result, Result], ...]
+
+    def as_json(self) -> dict[str, Any]:
+        seen = [{"quantity": name, "now": plain_value(now.value), "then": plain_value(then.value)} for name, now, then in self.signature]
+        return {
+            "cause": self.cause.name, "variant": self.said or None, "reads": self.reads, **interval_json(self.predicted), "holds": self.holds,
+            "off": round(self.off, 4), "free": self.cause.free, "then_also": seen, "check": self.cause.check,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """A measured figure and what may explain it, the best first.
+
+    Attributes:
+        expected: what measurements lead to expect of the case as it is.
+        bound: the bound at the peak, which no server beats.
+        explained: whether the figure lies in the interval expected, so that there is nothing to explain.
+    """
+
+    name: str
+    measured: Fraction
+    expected: Result
+    bound: Result | None
+    explained: bool
+    explanations: tuple[Explanation, ...]
+
+    @property
+    def beats_the_bound(self) -> bool:
+        """Whether the figure is better than the bound: the server does less work than the case."""
+        if self.bound is None:
+            return False
+        bound = Fraction(self.bound.value)
+        return self.measured < bound if self.expected.symbol.unit == "s" else self.measured > bound
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "quantity": self.name, "unit": self.expected.symbol.unit, "measured": plain_value(self.measured), "expected": interval_json(self.expected),
+            "bound": plain_value(self.bound.value) if self.bound else None, "explained": self.explained, "beats_the_bound": self.beats_the_bound,
+            "explanations": [each.as_json() for each in self.explanations],
+        }  # fmt: skip
+
+
+def diagnose(study: Study, quantity: str, measured: Fraction) -> Diagnosis:
+    """What may explain a measured time or rate of the first case of a study.
+
+    Each cause is tried alone, with the efficiencies that measurements lead to expect. Those whose expected interval holds the figure come first, causes
+    whose size is open behind the others, then by how far the figure is from the value then expected. A cause that moves the expected value away
+    from the figure is left out.
+
+    >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
+    >>> found = diagnose(study, "itl", Fraction(12, 1000))
+    >>> found.expected.text(), found.explained, [each.cause.name for each in found.explanations if each.holds][0]
+    ('8.260 ms (6.589 to 10.36 ms)', False, 'eager')
+
+    Raises:
+        InputError: no such quantity, one that no efficiency changes, or one without a value here.
+    """
+    name = known(quantity)
+    request = replace(study.request, efficiency="measured")
+    case = _case(request)
+    if not case.case.theory.timed(name):
+        raise InputError(Problem(f"{name}"[:80], "depends on no efficiency: it is counted, and not explained by a server", hint="measure itl, ttft or a rate"))
+    try:
+        expected = case.result(name)
+    except NoValue as error:
+        raise InputError(Problem(name, f"has no value in this case: {error}")) from None
+    inside = _holds(expected, measured)
+    found = [] if inside else [made for cause in CAUSES if (made := _best(cause, case, request, name, expected, measured))]
+    found.sort(key=lambda each: (not each.holds, each.holds and each.cause.free, each.off))
+    return Diagnosis(name, measured, expected, case.peak_bound(name), inside, tuple(found))
+
+
+def _case(request: Request) -> BoundCase:
+    study = Study()
+    study.select(request)
+    return study.first
+
+
+def _holds(result: Result, measured: Fraction) -> bool:
+    low, high = (Fraction(result.value if end is None else end) for end in (result.low, result.high))
+    return low <= measured <= high
+
+
+def _off(result: Result, measured: Fraction) -> float:
+    """The factor between the figure and the value expected, 1 or more."""
+    ratio = float(measured / Fraction(result.value)) if result.value else math.inf
+    return max(ratio, 1 / ratio)
+
+
+def _best(cause: Cause, case: BoundCase, request: Request, name: str, expected: Result, measured: Fraction) -> Explanation | None:
+    """The variant of a cause that comes nearest to the figure; None where none comes nearer than the case as it is."""
+    made = []
+    for said, change in cause.changes(case):
+        reads = UNDER_LOAD.get(name, "") if change is SAME else name
+        try:
+            there = case if change is SAME else _case(change.over(request))
+            predicted = there.result(reads) if reads else None
+        except (InputError, NoValue):
+            continue
+        if there.never_fits and not case.never_fits:  # what does not start was not measured
+            continue
+        if predicted is None or _off(predicted, measured) >= _off(expected, measured):
+            continue
+        made.append(Explanation(cause, said, reads, predicted, _holds(predicted, measured), _off(predicted, measured), _signature(case, there, name)))
+    return min(made, key=lambda each: (not each.holds, each.off), default=None)
+
+
+def _signature(case: BoundCase, there: BoundCase, name: str) -> tuple[tuple[str, Result, Result], ...]:
+    """What the cause does to other figures that one can measure: the ITL of one request, the time to first token."""
+    rows = []
+    single = case.case.value("batch") == 1
+    for label, alone in (
+        *(() if single and name == "itl" else (("itl of one request", "itl"),)),
+        *((each, each) for each in SIGNATURES if each != name and not (single and each == "itl")),
+    ):
+        try:
+            now, then = (_alone(each).result(alone) if label != alone else each.result(alone) for each in (case, there))
+        except (InputError, NoValue):
+            continue
+        rows.append((label, now, then))
+    return tuple(rows)
+
+
+def _alone(case: BoundCase) -> BoundCase:
+    return _case(request_of(batch=1, origin=ORIGIN).over(case.request))
+
+
+# ---------------------------------------------------------------------------------------------------------- the causes
+
+SAME = Request()
+"""The case as it is: what differs is the quantity that was measured."""
+
+
+def _values(**values: Any) -> Request:
+    return request_of(origin=ORIGIN, **values)
+
+
+def _eager(case: BoundCase) -> Iterator[Change]:
+    if case.engine_class == "compiled":
+        yield "", replace(SAME, engine_class="eager")
+
+
+def _formats(case: BoundCase) -> Iterator[Change]:
+    """Weights in the other precisions that people load by mistake."""
+    stored = 8 * case.case.value("weight_bytes_per_param")
+    for name in ("fp32", "bf16", "fp8"):
+        if abs(BITS[name] - stored) > 1:  # a format with scales is a little wider than its name says
+            yield f"weights in {name}", request_of(weights=name, origin=ORIGIN)
+
+
+def _cache_format(case: BoundCase) -> Iterator[Change]:
+    width = 8 * case.case.value("kv_bytes_per_element")
+    for name in ("bf16", "fp8"):
+        if BITS[name] != width:
+            yield f"cache in {name}", request_of(kv=name, origin=ORIGIN)
+
+
+def _clocks(case: BoundCase) -> Iterator[Change]:
+    for share in CLOCKS:
+        values = {name: case.case.value(name) * share for name in ("peak_flops", "attention_peak_flops", "mem_bandwidth") if name in case.given}
+        yield f"at {float(100 * share):g} % of compute and bandwidth", _values(**values)
+
+
+def _pcie(case: BoundCase) -> Iterator[Change]:
+    known_links = {"link_bandwidth", "host_bandwidth"} <= case.given.keys()
+    if known_links and case.case.value("instance_devices") > 1 and case.case.value("host_bandwidth") < case.case.value("link_bandwidth"):
+        yield "", _values(link_bandwidth=case.case.value("host_bandwidth"))
+
+
+def _times(name: str, word: str) -> Callable[[BoundCase], Iterator[Change]]:
+    def changes(case: BoundCase) -> Iterator[Change]:
+        own = Fraction(case.case.value(name)) if case.case.is_set(name) else Fraction(0)
+        for factor in FACTORS:
+            if own * factor >= 1 and (own * factor).denominator == 1:
+                yield f"{word} {int(own * factor):,}", _values(**{name: int(own * factor)})
+
+    return changes
+
+
+def _fewer_devices(case: BoundCase) -> Iterator[Change]:
+    tp = int(case.case.value("tp"))
+    for count in (tp // 2, tp // 4):
+        if count >= 1 and case.case.can_split_heads(count):
+            yield f"tp {count}", _values(tp=count)
+
+
+def _replica_down(case: BoundCase) -> Iterator[Change]:
+    copies, batch = (int(case.case.value(name)) for name in ("dp", "batch"))
+    if copies > 1:
+        more = -(-batch * copies // (copies - 1))
+        yield f"batch {more:,}", _values(batch=more)
+
+
+def _prefix(case: BoundCase) -> Iterator[Change]:
+    if case.case.value("cached_prefix"):
+        yield "nothing of the prompt is cached", _values(cached_prefix=0)
+    elif case.case.is_set("prompt"):
+        for share in CACHED:
+            cached = int(case.case.value("prompt") * share)
+            yield f"{cached:,} tokens of the prompt were cached", _values(cached_prefix=cached)
+
+
+def _prefills_between(case: BoundCase) -> Iterator[Change]:
+    if case.case.is_set("output"):
+        yield "", SAME
+
+
+CAUSES = (
+    Cause(
+        "eager", "eager execution: every kernel is launched by the host, no CUDA graphs",
+        "the log of the start says enforce_eager=True or no graph capture; nsys shows gaps between kernels; the GPU is idle at batch 1", _eager,
+    ),
+    Cause(
+        "weights_format", "the weights are in another precision than thought",
+        "the log of the start prints dtype= and quantization=; memory of the weights (`Model loading took ... GiB`) over the parameters", _formats,
+    ),
+    Cause("cache_format", "the cache is in another precision than thought", "the log prints kv_cache_dtype=, and how many tokens the cache holds", _cache_format),
+    Cause(
+        "clocks", "power, heat or a clock limit: the device runs below its peak",
+        "nvidia-smi -q -d PERFORMANCE,CLOCK,POWER under load: throttle reasons, SM and memory clock against their maximum", _clocks, free=True,
+    ),
+    Cause("pcie", "devices talk over the host's link, not their own", "nvidia-smi topo -m: NV# between the devices, not PHB or SYS; NCCL_DEBUG=INFO says P2P", _pcie),
+    Cause("batch", "another batch than thought", "the metric vllm:num_requests_running, or `Running: N reqs` of the log", _times("batch", "batch"), free=True),
+    Cause(
+        "context", "longer or shorter prompts than thought", "the metrics vllm:request_prompt_tokens and vllm:request_generation_tokens, their means",
+        _times("prompt", "prompt"), free=True,
+    ),
+    Cause("tp", "fewer devices work on a request than thought", "the log prints tensor_parallel_size=; nvidia-smi: as many devices hold memory", _fewer_devices),
+    Cause("replica_down", "a replica is down: the others serve its share", "requests per replica in the router; the health of each", _replica_down),
+    Cause(
+        "prefix_cache", "the prefix cache is not as thought", "vllm:prefix_cache_hits over vllm:prefix_cache_queries; a second run of the same prompt is faster or not",
+        _prefix, free=True,
+    ),
+    Cause(
+        "prefills_between", "prompts of other requests are prefilled between the tokens", "the longest gaps between tokens (p99) are as long as a step with a chunk; "
+        "none with one request at a time", _prefills_between,
+    ),
+)  # fmt: skip
+"""The usual causes, in the order in which they are tried."""

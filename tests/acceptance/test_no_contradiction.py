@@ -1,0 +1,123 @@
+"""One question has one answer: random deployments, asked of every command and of Python.
+
+``python -m tests.acceptance.test_no_contradiction 60`` asks of so many and prints what disagrees.
+"""
+
+import math
+import random
+import sys
+from fractions import Fraction
+
+import pytest
+
+from symroof.api import Study
+from symroof.select.selection import select
+from tests.cli import call
+
+MODELS = {  # by how many devices their heads may be shared out, and what to call them on a line
+    "llama-3.1-8b": ("meta-llama/Llama-3.1-8B-Instruct", (1, 2, 4)),
+    "qwen2.5-7b": ("Qwen/Qwen2.5-7B-Instruct", (1, 2, 4)),
+    "gemma-2-9b": ("google/gemma-2-9b-it", (1, 2)),
+    "mixtral-8x7b": ("mistralai/Mixtral-8x7B-Instruct-v0.1", (4, 8)),
+    "llama-3.1-70b": ("meta-llama/Llama-3.1-70B-Instruct", (4, 8)),
+    "deepseek-v3": ("deepseek-ai/DeepSeek-V3", (8,)),
+}
+DEVICES = ("h100-sxm", "h200", "a100-80gb-sxm", "l40s", "mi300x")
+TIMED = ("itl", "ttft", "sustained_itl", "loaded_ttft", "sustained_requests", "decode_throughput", "cost_per_mtok", "load")
+CLOSE = 1e-6
+
+
+def deployments(count, seed=41):
+    """Models, devices, lengths, rates and targets within what people serve."""
+    draw = random.Random(seed)
+    for _ in range(count):
+        model = draw.choice(list(MODELS))
+        prompt = int(2 ** draw.uniform(8, 14))
+        case = {
+            "model": model,
+            "hardware": draw.choice(DEVICES),
+            "tp": draw.choice(MODELS[model][1]),
+            "prompt": prompt,
+            "output": draw.choice((64, 200, 500, 1000)),
+        }
+        if model.startswith("llama") and draw.random() < 0.4:
+            case["weights"] = "fp8"
+        yield case | {"batch": draw.choice((1, 4, 16, 48)), "arrival_rate": round(10 ** draw.uniform(-1, 1.5), 2)}, f"{draw.choice((20, 40, 80, 150))} ms"
+
+
+def contradictions(case, itl):
+    """What two commands say differently of one deployment."""
+    model, device, tp = (case[name] for name in ("model", "hardware", "tp"))
+    rest = {name: value for name, value in case.items() if name not in ("model", "hardware", "arrival_rate")}
+    line = [f"--{name}={value}" for name, value in rest.items()]
+    on_line = [f"--model={model}", f"--hardware={device}", *line, f"--set=arrival_rate={case['arrival_rate']} request/s", f"--target=itl={itl}"]
+    found = []
+
+    def same(what, *values):
+        known = [float(value) for value in values if value is not None]
+        if any(value is None for value in values) != all(value is None for value in values) or (known and max(known) - min(known) > CLOSE * abs(max(known))):
+            found.append(f"{what}: {values}")
+
+    evaluated = call("eval", *on_line, "--json").json["cases"][0]["quantities"]
+    bare = Study(**case, targets={"itl": itl})
+    measured = Study(**case, targets={"itl": itl}, efficiency="measured")
+    by_line = {name: evaluated.get(name) for name in TIMED}
+    for name in TIMED:  # Python, with and without efficiencies asked for
+        entry, expected, own = by_line[name], bare.first.expected(name), measured.first.get(name)
+        bound = bare.first.get(name)
+        same(f"{name}, bound of eval and Python", entry and entry["value"], bound and bound.value)
+        if bound is not None and own is not None:
+            same(f"{name}, expected of eval, Python and efficiency=measured", entry["expected"]["value"], expected and expected.value, own.value)
+            same(f"{name}, least expected", entry["expected"]["low"], own.low)
+    for name in ("ttft", "itl"):
+        derived = call("derive", name, *on_line, "--json").json
+        same(f"{name} of derive", derived["value"], by_line[name]["value"])
+        same(f"{name} expected of derive", derived["expected"]["value"], by_line[name]["expected"]["value"])
+    room = call("solve", "max_batch_memory", *on_line, "--json").json
+    capacity = evaluated["concurrency"]["value"]
+    same("largest batch in memory, of solve and eval", (room["integer"] or {}).get("at_most", 0), capacity)
+    same("fits, of eval and its room", evaluated["fits"]["value"], case["batch"] <= capacity)
+    replicas = call("solve", "min_copies_arrival", *on_line, "--json").json
+    same("replicas at the peak, of solve and of the load", replicas["integer"]["at_least"], least_above(bare.exact("load")))
+    same("replicas expected", replicas["expected"]["integer"]["at_least"], least_above(measured.exact("load")))
+    chosen = select(**case, targets={"itl": itl}).configurations[0]
+    answers = chosen.run.bound_case
+    for name in ("sustained_itl", "sustained_requests", "cost_per_mtok"):
+        result = answers.get(name)
+        same(f"{name} of select", result and result.value, measured.first.get(name) and measured.first.get(name).value)
+    same("copies of select", chosen.run.copies, copies(measured, chosen.run.missed))
+    hub = MODELS[model][0]
+    flags = " --quantization fp8" if "weights" in case else ""
+    served = call("vllm", f"vllm serve {hub} -tp {tp} --max-num-seqs {case['batch']}{flags}", f"--hardware={device}", f"--prompt={case['prompt']}",
+                  f"--output={case['output']}", f"--target=itl={itl}", "--json").json  # fmt: skip
+    same("room of the line", served["quantities"]["concurrency"]["value"], capacity)
+    if case["batch"] <= capacity:
+        for name in ("itl", "ttft", "sustained_itl", "sustained_requests", "cost_per_mtok"):
+            if (entry := served["quantities"].get(name)) is not None:
+                same(f"{name} of the line", entry["value"], by_line[name]["expected"]["value"])
+                same(f"{name} of the line at the peak", entry.get("bound"), by_line[name]["value"])
+    return found
+
+
+def least_above(load):
+    """At a load of 1 the queue grows."""
+    return math.floor(Fraction(load)) + 1 if Fraction(load) >= 1 and Fraction(load).denominator == 1 else math.ceil(Fraction(load))
+
+
+def copies(measured, missed):
+    """Replicas at the slow end, which `select` chooses by; one where none is enough."""
+    return max(least_above(measured.first.slow_end.case.value("load")), 1)
+
+
+@pytest.mark.parametrize(("case", "itl"), deployments(20), ids=str)
+def test_one_question_has_one_answer(case, itl):
+    assert contradictions(case, itl) == []
+
+
+if __name__ == "__main__":
+    for number, (case, itl) in enumerate(deployments(int(sys.argv[1]), seed=int(sys.argv[2]) if len(sys.argv) > 2 else 1)):
+        try:
+            said = contradictions(case, itl)
+        except Exception as error:
+            said = [repr(error)]
+        print(number, case, itl, *said, sep="\n   " if said else " ", flush=True)

@@ -1,0 +1,109 @@
+"""What explains a measured figure, against times by hand."""
+
+from fractions import Fraction
+
+import pytest
+
+from symroof.analysis.diagnosis import diagnose
+from symroof.api import Study
+from symroof.errors import InputError
+from tests.cli import good, refused
+
+STREAMED = 8030261248 - 128256 * 4096 - 65 * 4096
+"""Parameters that a step of Llama 3.1 8B reads: neither the input table nor the norms."""
+BETA = 3.35e12
+SHARES = {"mbu": "0.75..0.85", "mfu": "0.5..0.7", "step_overhead": 0, "layer_overhead": 0, "elementwise_bytes": 0}
+CASE = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2048, "output": 300, "batch": 1} | SHARES
+LINE = ["--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "300", "--batch", "1"]
+
+
+def found(name, measured, **more):
+    return diagnose(Study(**CASE | more), name, Fraction(measured).limit_denominator(10**9))
+
+
+def named(diagnosis):
+    return [each.cause.name for each in diagnosis.explanations if each.holds]
+
+
+def test_a_figure_as_expected_needs_no_explanation():
+    diagnosis = found("itl", 2 * STREAMED / (0.8 * BETA))
+    assert diagnosis.explained and diagnosis.explanations == ()
+
+
+def test_weights_loaded_in_32_bits_read_twice_as_much():
+    diagnosis = found("itl", 4 * STREAMED / (0.79 * BETA) + 2048 * 131072 / (0.79 * BETA))
+    assert named(diagnosis)[0] == "weights_format"
+    best = diagnosis.explanations[0]
+    assert best.said == "weights in fp32" and best.off < 1.06
+    assert [label for label, _, _ in best.signature] == ["ttft"]
+
+
+def test_half_the_devices_take_twice_as_long_and_so_do_weights_twice_as_wide():
+    four = 2 * STREAMED / 4 / (0.8 * BETA)
+    diagnosis = found("itl", 2 * four, tp=4, link_latency=0, link_share=1)
+    assert {"tp", "weights_format"} <= {each.cause.name for each in diagnosis.explanations[:4]}
+    assert next(each.said for each in diagnosis.explanations if each.cause.name == "tp") == "tp 2"
+
+
+def test_a_link_of_the_host_for_one_between_devices():
+    """64 all-reduces of 8,192 tokens, 4,096 wide in 2 bytes, 2*3/4 of each over 64 GB/s instead of 450."""
+    links = 64 * 1.5 * 8192 * 4096 * 2 / 64e9
+    compute = float(Study(**CASE | {"prompt": 8192, "tp": 4, "link_latency": 0, "link_share": 1, "mfu": Fraction(6, 10)}).exact("prefill_roofline_time"))
+    diagnosis = found("ttft", links + compute, prompt=8192, tp=4, link_latency=0, link_share=1)
+    assert named(diagnosis)[0] == "pcie"
+    assert diagnosis.explanations[0].off == pytest.approx(1, abs=0.03)
+
+
+def test_a_batch_that_is_larger_than_thought():
+    """64 requests read 64 caches of 2,048 tokens, 131,072 bytes each; one alone is as quick as expected."""
+    diagnosis = found("itl", (2 * STREAMED + 64 * 2048 * 131072) / (0.8 * BETA), batch=8)
+    best = next(each for each in diagnosis.explanations if each.cause.name == "batch")
+    assert best.said == "batch 64" and best.holds
+    label, now, then = best.signature[0]
+    assert label == "itl of one request" and now.value == then.value
+
+
+def test_prefills_between_the_tokens():
+    loaded = Study(**CASE | {"batch": 32, "mbu": Fraction(8, 10), "mfu": Fraction(6, 10)}).exact("sustained_itl")
+    diagnosis = found("itl", loaded, batch=32)
+    assert diagnosis.explanations[0].cause.name == "prefills_between" and diagnosis.explanations[0].reads == "sustained_itl"
+
+
+def test_eager_execution_by_what_was_measured_of_it():
+    """A layer takes 135 to 246 µs more where the host launches each kernel (specs/efficiencies.yaml): 32 layers, 4.3 to 7.9 ms."""
+    study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
+    diagnosis = diagnose(study, "itl", Fraction(12, 1000))
+    assert named(diagnosis)[0] == "eager"
+    low, high = diagnosis.explanations[0].predicted.low, diagnosis.explanations[0].predicted.high
+    assert 0.004 < low < 0.012 < high
+
+
+def test_what_no_cause_explains_is_said():
+    diagnosis = found("itl", 2)
+    assert not diagnosis.explained and named(diagnosis) == []
+    assert [each.off for each in diagnosis.explanations] == sorted(each.off for each in diagnosis.explanations)
+    text = good("diff", "--measured", "itl = 2 s", *LINE).out
+    assert "no cause alone explains it; those that come nearest:" in text and len(text.splitlines()) < 40
+
+
+def test_a_figure_beyond_the_bound():
+    text = good("diff", "--measured", "itl = 1 ms", *LINE).out
+    assert "it beats the bound" in text
+    rate = diagnose(Study("llama-3.1-8b", "h100-sxm", prompt=2048, batch=1), "user_rate", Fraction(1000))
+    assert rate.beats_the_bound
+
+
+def test_on_the_command_line():
+    assert "nothing to explain" in good("diff", "--measured", "itl = 8 ms", *LINE).out
+    said = good("diff", "--measured", "itl = 12 ms", *LINE).out
+    assert "1. eager execution" in said and "check: " in said and "then also: ttft" in said
+    answer = good("diff", "--measured", "itl = 12 ms", *LINE, "--json").json["diagnosis"]
+    assert answer["measured"] == 0.012 and answer["expected"]["low"] < answer["expected"]["value"] and not answer["explained"]
+    assert answer["explanations"][0]["cause"] == "eager" and answer["explanations"][0]["holds"]
+    assert "NAME = VALUE" in refused("diff", "--measured", "28 ms", *LINE)
+    assert "depends on no efficiency" in refused("diff", "--measured", "weight_bytes = 3 GB", *LINE)
+
+
+def test_a_figure_that_is_only_counted_is_refused():
+    with pytest.raises(InputError, match="depends on no efficiency"):
+        found("kv_cache_bytes", 1)
