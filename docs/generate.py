@@ -281,15 +281,14 @@ def pages() -> dict[Path, str]:
 
 
 def serving() -> str:
-    """The page of servers under load; it simulates for a quarter of a minute."""
+    """The page of servers under load; it simulates for a minute."""
     sys.path.append(str(HERE.parent))
-    from tools.simulation import LOADS, SERVERS, SLOT_LOADS, SLOTS, WAITING, slot_waits, waits
+    from tools.simulation import FEW, LOADS, MANY, SERVED, first_tokens
 
     says = "{model} on {hardware}, {prompt:,} in and {output} out, {batch} slots"
-    simulated = {(scheduling, load): waits(scheduling, load) for scheduling in SERVERS for load in LOADS}
-    for_slots = {(scheduling, load): slot_waits(scheduling, load) for scheduling in ("chunked", "exclusive") for load in SLOT_LOADS}
     rates = [rate for source in sources() for rate in bounded_rates(source)]
-    return serving_page(rates, simulated, says.format_map(WAITING), for_slots, says.format_map(SLOTS))
+    simulated = {(kind, load): first_tokens(kind, load) for kind in SERVED for load in LOADS}
+    return serving_page(rates, simulated, says.format_map(MANY), says.format_map(FEW))
 
 
 def closed_forms() -> str:

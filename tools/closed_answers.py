@@ -86,7 +86,9 @@ def meets(solution, case):
     def side(value):
         """The sign of left less right; 0 also where they are the same but for rounding; None where the case is none."""
         try:
-            there = sr.Study(engine="ideal", **{**case, solution.unknown: value * 3600 if solution.unknown == "price" else value})  # prices are taken by the hour
+            there = sr.Study(
+                engine="ideal", **{**case, solution.unknown: value * 3600 if solution.unknown == "price" else value}
+            )  # prices are taken by the hour
             left, right = there.exact(solution.equation.lhs), there.exact(solution.equation.rhs)
         except InputError:
             return None
@@ -147,7 +149,7 @@ def without_numbers(model, name):
     """
     degrees = THRESHOLDS[name].unknown == "tp"
     try:
-        solution = sr.solve(name) if model == PLAIN and not degrees else sr.Study(model, "h100-sxm" if degrees else None).solve(name)
+        solution = sr.solve(name) if model == PLAIN and not degrees else sr.Study(model, "h100-sxm" if degrees else None, engine="ideal").solve(name)
     except InputError:
         return None
     return solution if solution.symbolic and solution.sympy is not None else None
@@ -203,7 +205,7 @@ def random_answers(count):
 
 def _in_symbols(study, equation, unknown):
     try:
-        solution = sr.Study(study.first.model.name, assume=dict(study.first.assumptions.values)).solve(equation, unknown)
+        solution = sr.Study(study.first.model.name, engine="ideal", assume=dict(study.first.assumptions.values)).solve(equation, unknown)
     except InputError:
         return None
     return solution if solution.symbolic and solution.sympy is not None else None

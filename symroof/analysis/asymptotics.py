@@ -15,11 +15,12 @@ from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, ArgMax, Compare, Div, Expr, Name, Sum, mentions, names, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Div, Expr, Name, Sum, mentions, names, size, walk
 from symroof.solver.closed_forms import known_sign
 from symroof.solver.limits import End, Leading, leading_terms
 from symroof.solver.rational import NotRational
 from symroof.solver.roots import sign
+from symroof.theory.case import MOST_NODES
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.switches import DETAIL
 from symroof.theory.symbols import INPUTS, Symbol, base_name
@@ -161,13 +162,17 @@ def acts_through_context(x: str, name: str, bound_case: BoundCase) -> bool:
     if x != "prompt":
         return False
     at_context = readable_form(name, "context", bound_case)
-    return mentions(at_context, "context") and substitute(readable_form(name, x, bound_case), {x: Name("context")}) == at_context
+    return (
+        size(at_context) <= MOST_NODES
+        and mentions(at_context, "context")
+        and substitute(readable_form(name, x, bound_case), {x: Name("context")}) == at_context
+    )
 
 
 def _limits(name: str, x: str, to: End, words: str, bound_case: BoundCase) -> list[LimitForm]:
     """The limits at one end, an arm each; none where it does not move, nothing is left out, or no closed form exists, as of what is searched."""
     tree = readable_form(name, x, bound_case)
-    if name == x or not mentions(tree, x) or searched_quantity(Name(name), x, bound_case):
+    if size(tree) > MOST_NODES or name == x or not mentions(tree, x) or searched_quantity(Name(name), x, bound_case):
         return []
     try:
         terms = list(islice(leading_terms(tree, x, to, lambda part: _sign(part, bound_case)), MOST_ARMS + 1))
@@ -238,6 +243,8 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     """
     weights = bound_case.with_switches(**DETAIL["weights"])
     tree = over_inputs(Name(name), weights)
+    if size(tree) > MOST_NODES:
+        return None
     left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in KEPT_NAMES and inner not in bound_case.case.given]
     if (
         left

@@ -63,7 +63,7 @@ class Derivation:
 
         >>> from symroof.analysis.study import Study
         >>> str(Study(prompt=2048, output=300, arrival_rate=2).derive("steady_batch").search)[:60]
-        'the batch at which batch = arrival_rate/dp*response_steps*su'
+        'the decoding_requests at which decoding_requests = arrival_r'
         """
         return self.bound_case.case.search(self.name)
 

@@ -3,7 +3,7 @@
 from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.parse import parse
-from symroof.formula.rewrite import substitute
+from symroof.formula.rewrite import rebuild
 from symroof.formula.tree import ONE, Call, Compare, Expr, Name, QuantityAt, names
 from symroof.solver.rational import CHOSEN
 
@@ -14,23 +14,28 @@ def implicit(name: str, bound_case: BoundCase) -> Compare | None:
     >>> from symroof.analysis.study import Study
     >>> from symroof.formula.text import text
     >>> text(implicit("disaggregated_batch", Study().first))
-    'disaggregated_batch = min(prefill_request_rate*response_steps*loaded_decode_time(batch = disaggregated_batch), batch)'
+    'disaggregated_batch = min(prefill_request_rate*slot_steps*loaded_decode_time(batch = disaggregated_batch), batch)'
     >>> implicit("itl", Study().first) is None
     True
     """
     search = bound_case.case.search(name)
     if search is None:
         return None
-    body, high = parse(search.body), parse(search.high)
-    there = substitute(body, {inner: _at(inner, search.unknown, name, bound_case) for inner in names(body)})
+    high, there = parse(search.high), _there(parse(search.body), search.unknown, name, bound_case)
     return Compare("=", there, ONE) if search.kind == "largest" else Compare("=", Name(name), build.call("min", there, high))
 
 
-def _at(inner: str, unknown: str, name: str, bound_case: BoundCase) -> Expr:
-    """A name of the body where the unknown is the searched quantity."""
-    if inner == unknown:
-        return Name(name)
-    return QuantityAt(inner, ((unknown, Name(name)),)) if bound_case.case.theory.depends(inner, unknown) else Name(inner)
+def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
+    """The body where the unknown is the searched quantity, also in quantities that other changes move."""
+    if isinstance(tree, (Name, QuantityAt)):
+        if tree == Name(unknown):
+            return Name(name)
+        changes = tree.changes if isinstance(tree, QuantityAt) else ()
+        made = tuple((key, _there(value, unknown, name, bound_case)) for key, value in changes)
+        moved = bound_case.case.theory.depends(tree.name, unknown) and unknown not in dict(made)
+        changes = (*made, *([(unknown, Name(name))] if moved else []))
+        return QuantityAt(tree.name, changes) if changes else tree
+    return rebuild(tree, lambda part: _there(part, unknown, name, bound_case))
 
 
 def searched_quantity(tree: Expr, unknown: str, bound_case: BoundCase) -> str:

@@ -153,28 +153,6 @@ MEMORY, LOAD = "memory", "load"
 """The constraints besides the targets: that it fits, and that requests are served as fast as they come."""
 
 
-FROM_ARRIVAL = "queued_ttft"
-"""The time to first token with the estimated wait for a slot; targets are compared with the one without."""
-
-
-def late_from_arrival(bound_case: BoundCase) -> bool:
-    """Whether the TTFT target is missed, at the values expected, once the wait for a slot counts."""
-    limit, case = bound_case.targets.get("ttft"), bound_case.case
-    if limit is None or not queues(case) or not case.has_value(FROM_ARRIVAL):
-        return False
-    return Fraction(case.value(FROM_ARRIVAL)) > limit
-
-
-def slots_warning(bound_case: BoundCase) -> list[str]:
-    """That requests wait so long for a slot at the slow end of the efficiencies that the first token is late, where the TTFT itself is in time."""
-    slow = bound_case.slow_end
-    if not late_from_arrival(slow) or Fraction(slow.case.value("loaded_ttft")) > slow.targets["ttft"]:
-        return []
-    wait, load = (slow.result(name).plain(2) for name in ("admission_wait", LOAD))
-    where = "at the slow end of what was measured " if slow is not bound_case else ""
-    return [f"{where}requests wait an estimated {wait} for a slot at a load of {load}, which the TTFT does not include: with it the target is missed"]
-
-
 def waits_without_end(target: str, case: Case) -> bool:
     """Whether the metric of a target has no value because a queue only grows."""
     if target != "ttft" or not queues(case):
@@ -188,8 +166,8 @@ def waits_without_end(target: str, case: Case) -> bool:
     return False
 
 
-PREFILL_LOAD = "prefill_slot_utilization(batch = steady_batch, step_budget = step_budget)"
-"""The load of those that read the prompts, at the requests that decode at the arrival rate and the budget of the case: that of the wait in a TTFT."""
+PREFILL_LOAD = "prefill_slot_utilization(decoding_requests = steady_batch)"
+"""The load of the prefill at the requests that decode at the arrival rate: that of the wait in a TTFT."""
 
 
 def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
@@ -293,7 +271,6 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
     if (tp := bound_case.case.value("tp")) > 1 and not splits_evenly(bound_case, int(tp)) and (heads := bound_case.get("n_heads")) is not None:
         warnings.append(f"tp {tp} does not divide {heads.plain()} query heads: the fullest device has {-(-Fraction(heads.value) // tp)}")
-    warnings += slots_warning(bound_case)
     published = published_mismatch(bound_case)
     return [*warnings, published] if published else warnings
 

@@ -384,9 +384,10 @@ class BoundCase(DropsCaches):
         >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, engine=engine).first.both_text("itl") for engine in ("vllm", "ideal")]
         ['8.358 ms (6.669 to 10.48 ms), bound 4.642 ms', '4.642 ms']
         """
-        own, expected = self.result(name), self.expected(name)
-        bound = own if expected else self.peak_bound(name)
-        return (expected or own).text() + (f", bound {bound.plain()}" if bound else "")
+        own = self.result(name)
+        expected = self.expected(name)
+        first, bound = (expected, own) if expected else (own, self.peak_bound(name))
+        return f"{first.text()}, bound {bound.plain()}" if bound else first.text()
 
     def peak_bound_text(self, name: str, flagged: bool = False) -> str:
         """The bound as a cell of a table, with its flags where nothing else in the row has them; empty where there is none."""
@@ -529,9 +530,7 @@ class BoundCase(DropsCaches):
 
 
 def interval_json(result: Result) -> dict[str, Any]:
-    """A value with the ends of its interval, for programs; no ends where it has no value in a part of the ranges, as a wait without end."""
-    if result.without_range:
-        return {"value": plain_value(result.value), "low": None, "high": None}
+    """A value with the ends of its interval, for programs."""
     low, high = (result.value if end is None else end for end in (result.low, result.high))
     return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}
 

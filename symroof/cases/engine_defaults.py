@@ -56,7 +56,7 @@ def add_engine_defaults(
 ) -> Assumptions:
     """Complete the inputs of a case by what its engine decides, and give back the counting choices, attention's arithmetic among them."""
     memory = given["mem_capacity"].setting if "mem_capacity" in given else None
-    for name, entry in profile.inputs.items():
+    for name, entry in sorted(profile.inputs.items(), key=lambda item: item[1].formula is not None):  # a formula may be over the other values
         tree = profile.tree(name, memory.value if isinstance(memory, Num) else None, device.name if device else "")
         if tree is not None and name not in given and _has_a_value(tree, given, with_model):
             given[name] = SourcedValue(tree, f"{profile.said}: {profile.source(entry.source)}", defaulted=True)

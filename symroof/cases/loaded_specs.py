@@ -112,7 +112,8 @@ def inputs_of_specs(
     if model:
         given |= model_values(model)
         warnings += model.cautions(roles["weights"] is None)
-    compute = device_values(device, preset, widths, given, warnings, _native(profile, device, roles, widths)) if device else None
+    unchosen = roles["activations"] is None and not (roles["weights"] or "").startswith("fp16")
+    compute = device_values(device, preset, widths, given, warnings, _native(profile, device, roles, widths), unchosen) if device else None
     special: Values = {}
     if preset:
         special = {**preset.hardware.get(device.name if device else "", {}), **preset.models.get(model.name if model else "", {})}

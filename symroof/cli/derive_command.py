@@ -50,9 +50,9 @@ def derivation_text(derivation: Derivation) -> str:
     lines += ["definition", f"  {defined}", *([f"  {derivation.implicit_text}"] if derivation.search else []), ""]
     if derivation.expanded_text != derivation.text:
         lines += ["expanded to inputs", f"  {derivation.name} = {derivation.expanded_text}", ""]
-    declared = derivation.bound_case.case.theory.own.quantity(derivation.name)
-    if declared and declared.reference not in ("", DEFINITION):
-        lines += [f"source of the formula: {declared.reference}", ""]
+    reference = derivation.bound_case.case.theory.reference(derivation.name)
+    if reference not in ("", DEFINITION):
+        lines += [f"source of the formula: {reference}", ""]
     lines += _limits(derivation)
     if derivation.result is None:
         lines += _elasticities(derivation)

@@ -51,7 +51,8 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     B is a study, a case in quotes, a preset that counts this one, or a number: --against 'itl = 14.2 ms'.
     """
     from symroof.analysis.verdict import findings
-    from symroof.report.view import subject_of, view
+    from symroof.report.recommendation import subject_of
+    from symroof.report.view import view
 
     out = options.pop("out")
     formats = _formats(options.pop("formats"), out)
@@ -83,7 +84,7 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
             raise click.BadParameter("the section against needs --against B", param_hint="--sections")
         return None
     from symroof.claims.case_comparison import is_preset, split_number_side, study_under_preset, waterfall_to_text, waterfalls
-    from symroof.report.view import subject_of
+    from symroof.report.recommendation import subject_of
 
     if number := split_number_side(against):
         if not number[0]:
@@ -116,14 +117,14 @@ def _review(
 
 def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
     from symroof.report.pictures.picture_kinds import of_review
-    from symroof.report.view import subject_of
+    from symroof.report.recommendation import subject_of
 
     return of_review(study, subject_of(study), unused)
 
 
 def _live(study: Study) -> dict[str, Any] | None:
     from symroof.report.live.page import live
-    from symroof.report.view import subject_of
+    from symroof.report.recommendation import subject_of
 
     return live(study, subject_of(study))
 

@@ -59,7 +59,7 @@ def _source(advised: Review) -> str:
 
 def review_json(advised: Review) -> dict[str, Any]:
     """The review as JSON."""
-    from symroof.analysis.verdict import efficiency_basis
+    from symroof.analysis.verdict import case_warnings, efficiency_basis
 
     answers, made = advised.served.study.first, advised.served
     return {
@@ -81,7 +81,7 @@ def review_json(advised: Review) -> dict[str, Any]:
             "warnings": advised.missed_targets,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
-        "warnings": advised.warnings,
+        "warnings": list(dict.fromkeys((*case_warnings(answers), *advised.warnings))),
         "read": _source(advised),
     }
 

@@ -190,6 +190,23 @@ def walk(tree: Expr) -> Iterator[Expr]:
             stack.extend(below[::-1])
 
 
+def size(tree: Expr) -> int:
+    """How many nodes a formula has when it is written out; equal parts that are one object are counted once and added as often as they occur.
+
+    >>> from symroof.formula.parse import parse
+    >>> size(parse("2*a + b"))
+    5
+    """
+    counted: dict[int, int] = {}
+
+    def go(node: Expr) -> int:
+        if id(node) not in counted:
+            counted[id(node)] = 1 + sum(map(go, children(node)))
+        return counted[id(node)]
+
+    return go(tree)
+
+
 def mapper(rules: Mapping[type, Callable[[Any, Callable[[Expr], T]], T]]) -> Callable[[Expr], T]:
     """A function of formulas from a rule for each kind of node: ``rule(node, go)``, where ``go(part)`` is the result of a part.
 

@@ -319,7 +319,7 @@ def _stored(spec: ModelSpec) -> list[EntryTable]:
     case = bound_case.case
     parts: dict[tuple[str, str], list[Any]] = {}
     for cell in placed_rows(bound_case.architecture, bound_case.assumptions):
-        if cell.stream == "params" and cell.end != "tied":
+        if cell.stream == "params" and cell.end != "tied":  # a tied head is the embedding's table, which is stored once
             parts.setdefault((PARAMETER_GROUPS[cell.operator], cell.width), []).append(cell)
     rows, held, whole = [], Fraction(0), Fraction(case.value("weight_bytes"))
     for (part, width), group in parts.items():

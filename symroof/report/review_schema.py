@@ -143,6 +143,12 @@ INSIDE: dict[str, dict[str, Field]] = {
         "rate": (TEXT, "output tokens a second of that batch"),
         "all_usable": (TRUTH, "whether nothing of the memory is set aside"),
         "others": ("object", "labels of the other cases by what they amount to: does_not_fit, missed, not_known, met"),
+        "recommended": (
+            "object",
+            "of a case that fails the cheapest configuration that passes: found (label, batch, replicas, devices, price, cost, targets; null where none does), and "
+            "what was tried: devices, weights, replicas (a truth), nearest (the label of the nearest miss)",
+        ),
+        "beyond": (ROWS, "latency targets that the device misses at its peak, so that no tuning meets them: target, bound, limit"),
     },
     "decision": {
         "under_load": (TRUTH, "whether latencies are those of a server under load"),
@@ -150,7 +156,6 @@ INSIDE: dict[str, dict[str, Field]] = {
         "basis": (TEXT, "what the latencies, rates and costs rest on"),
         "bounds": (ROWS, "each case at the peak of its device: label, TTFT, ITL, rate, cost"),
         "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
-        "slots": (TRUTH, "whether the estimated wait for a slot makes a first token late that the TTFT has in time"),
         "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
         "passing": (

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from symroof.analysis.verdict import LOAD, MEMORY, late_from_arrival
+from symroof.analysis.verdict import LOAD, MEMORY
 from symroof.cases.quantity_result import Result
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.selection_parts import SelectionTable, shown, verdict
@@ -100,7 +100,7 @@ def _buy(c: Configuration, expected: bool) -> dict[str, str]:
 
 def _headroom_cells(run: Run) -> list[str]:
     """The last passing value of each input that may grow, and what fails beyond it."""
-    late = not PRICED.issuperset(run.missed_when_slow) or late_from_arrival(run.bound_case.slow_end)
+    late = not PRICED.issuperset(run.missed_when_slow)
     none = f"less than now{' at the slow end' if run.slow else ''}" if late else UNKNOWN
     return [none if last is None else _last(run, last) for last in headrooms(run, tuple(HEADROOM_INPUTS))]
 

@@ -18,6 +18,7 @@ from symroof.cases.quantity_result import DOES_NOT_FIT
 from symroof.errors import InputError, Problem
 from symroof.report import view_case, view_decision, view_flips, view_latency, view_operators, view_sensitivities, view_thresholds, view_verdict
 from symroof.report.markup import Code, symbol
+from symroof.report.recommendation import subject_of
 from symroof.report.review_schema import FIGURES, PARTS, SHOWN_IN
 from symroof.version import __version__
 
@@ -66,12 +67,6 @@ SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
     "elasticities": view_sensitivities.elasticities,
     "approximations": view_sensitivities.approximations,
 }
-
-
-def subject_of(study: Study) -> BoundCase:
-    """The case that the review details: the last listed combination of the first model and device."""
-    entries = [(case.model and case.model.name, case.hardware and case.hardware.name) for case in study.cases]
-    return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
 def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:

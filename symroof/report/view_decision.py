@@ -15,13 +15,13 @@ from symroof.analysis.verdict import (
     limit_of,
     metric_of,
     overloaded,
-    slots_warning,
     target_checks,
     under_load,
 )
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import input_name, quantity_name
+from symroof.report.recommendation import cost
 from symroof.report.view_case import cell, decision_metrics, marked, metric, shown
 from symroof.specs.efficiencies import FITTED
 
@@ -44,7 +44,6 @@ def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
         "basis": efficiency_basis(subject),
         "bounds": bounds(study),
         "rests_on": decisive_inputs(subject),
-        "slots": bool(slots_warning(subject)),
         "does_not_fit": subject.does_not_fit,
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),
@@ -60,7 +59,7 @@ def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """
     if not subject.targets:
         return None
-    states = [(case, passes(case)) for case in sorted(study.cases, key=_cost) if case is not subject]
+    states = [(case, passes(case)) for case in sorted(study.cases, key=cost) if case is not subject]
     everywhere = [case_label(case) for case, state in states if state]
     at_median = any(check.straddles for case, state in states if state for check in target_checks(case))
     partly = [] if everywhere or passes(subject) is None else [case_label(case) for case, state in states if state is None]
@@ -68,11 +67,6 @@ def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     return (
         {"labels": named[:MOST_PASSING], "more": len(named[MOST_PASSING:]) or None, "everywhere": bool(everywhere), "at_median": at_median} if named else None
     )
-
-
-def _cost(case: BoundCase) -> tuple[bool, Fraction]:
-    cost = case.get("cost_per_mtok")
-    return cost is None, Fraction(cost.value) if cost else Fraction(0)
 
 
 def key_numbers(subject: BoundCase) -> list[list[str]]:

@@ -15,10 +15,17 @@ from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
 from symroof.select.required_changes import Lever, combined_change, required_changes, tried
+from symroof.theory.symbols import GROUPS
 from symroof.units import significant
+
+LARGEST_GROUP = 8
+"""Devices of the largest group among the alternatives of one change: those of a node."""
 
 FAR = 10
 """Factor beyond which a flip for the worse is listed below the table."""
+
+UNCHANGEABLE = frozenset(symbol.name for group in ("hardware", "efficiency") for symbol in GROUPS[group]) - {"memory_share"}
+"""What nobody who runs a model can change: a device is as it is made, and an efficiency is what comes out. The appendix has them all the same."""
 
 NEAREST = 5
 """Maximum flips in each direction in the body; the appendix has all."""
@@ -46,9 +53,14 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "standing": subject.range_position,
         "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in constraints(subject) if c.has_wait(subject.case)), None),
         "good_now": not any(f.wrong_now for f in every),
-        "mending": [row(f, subject) for f in repairs if f.good and (f.distance is None or f.distance <= FAR)],
+        "mending": [row(f, subject) for f in repairs if f.good and _can_be_made(f) and (f.distance is None or f.distance <= FAR)],
         "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),
     }
+
+
+def _can_be_made(flip: Flip) -> bool:
+    """Whether somebody can make the change; degrees of tensor parallelism within a node stand among the alternatives."""
+    return flip.name not in UNCHANGEABLE and not (flip.name == "tp" and flip.value <= LARGEST_GROUP)
 
 
 def _first_each(breaks: Iterable[Flip]) -> list[Flip]:

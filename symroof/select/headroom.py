@@ -12,7 +12,7 @@ import numpy as np
 
 from symroof.analysis.compile import Compiled, compile
 from symroof.analysis.constraints import constraints
-from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, late_from_arrival, metrics_of, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, metrics_of, under_load
 from symroof.arrays.blocks import Array
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
@@ -141,7 +141,7 @@ def expected_copies(run: Run) -> int:
 
     def enough(copies: int) -> bool:
         there = with_inputs(run.own, **{**changes, "dp": copies})
-        return not late_from_arrival(there) and all(condition.holds(there.case) for condition in constraints(there) if condition.name not in run.missed)
+        return all(condition.holds(there.case) for condition in constraints(there) if condition.name not in run.missed)
 
     return 1 + bisect_left(range(1, run.copies), True, key=enough)
 
@@ -155,7 +155,7 @@ def expected_batch(run: Run) -> int:
 
 
 def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:
-    """Each metric with its condition and limit: at an arrival rate the TTFT with the wait for a slot; a load of 1 is already too much."""
+    """Each metric with its condition and limit; a load of 1 is already too much."""
     case = bound_case.case
     limits: dict[str, tuple[str, float]] = (
         {"memory_bytes_per_device": (MEMORY, float(case.value("usable_memory_per_device")))} if case.has_value("fits") else {}
@@ -163,5 +163,5 @@ def _limits(bound_case: BoundCase) -> Mapping[str, tuple[str, float]]:
     if "arrival_rate" in case.given:
         limits[LOAD] = (LOAD, 1 - DIGITS**2 * 2)
     for target, limit in bound_case.targets.items():
-        limits[FROM_ARRIVAL if target == "ttft" and LOAD in limits else metrics_of(target, case)[0]] = (target, float(limit))
+        limits[metrics_of(target, case)[0]] = (target, float(limit))
     return {metric: limit for metric, limit in limits.items() if case.has_value(metric)}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
-from symroof.analysis.verdict import FROM_ARRIVAL, LOAD, MEMORY, TARGET_METRICS, under_load
+from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
 from symroof.arrays.blocks import Array
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
@@ -127,7 +127,6 @@ class ConfigurationGroup:
         self.quick = self._part_of(quick)
         self.rising = self._part_of(self.unqueued)  # bisections work these out dozens of times
         self.queued = self._wait(QUEUED) if self.rate else self.quick  # the batch that a rate keeps busy is searched: asked for as seldom as possible
-        self.from_arrival = self._wait(FROM_ARRIVAL) if self.rate else self.quick
         ones = np.ones(self.size)
         self.usable, self.capacity = self._called(self.compiled.only(ROOM), ROOM, ones, ones, self.expected).values()
 
@@ -155,10 +154,10 @@ class ConfigurationGroup:
         return compile_alike(names, self.inputs, self.cases[0], free=["dp"] if self.open_copies else ())
 
     def _compiled_with_waits(self, names: Sequence[str]) -> Compiled:
-        """Together with the TTFT and its waits, where the lanes of prompts keep up at some batch: they share most of their formulas."""
+        """Together with the TTFT and its waits, where prefill keeps up at some batch: they share most of their formulas."""
         if self.rate:
             with suppress(InputError):
-                return self._compiled((*names, QUEUED, FROM_ARRIVAL))
+                return self._compiled((*names, QUEUED))
         return self._compiled(names)
 
     def _part_of(self, names: Sequence[str]) -> Function:
@@ -228,11 +227,11 @@ class ConfigurationGroup:
         return made
 
     def _waits(self, batch: Array, copies: Array, numbers: list[Array] | None = None) -> dict[str, Array]:
-        """The TTFT with its wait at an arrival rate, the same at every batch; without a rate there is none, and each batch has its own TTFT."""
+        """The TTFT with its waits at an arrival rate; without a rate there are none."""
         return {QUEUED: self.queued(batch, copies, numbers)[QUEUED]} if self.rate else {}
 
     def _least(self, most: Array, copies: Array) -> Array:
-        """The smallest batch from which on every one up to ``most`` passes: mostly 1, and then nothing is bisected."""
+        """The smallest batch from which on every one up to ``most`` passes, waits aside: mostly 1, and then nothing is bisected."""
         alone = self._met(self.quick(np.ones(self.size), copies))
         if alone.all():
             return np.ones(self.size)
@@ -259,10 +258,7 @@ class ConfigurationGroup:
         return {name: self._within(metric, name) for name, metric in metrics.items() if name in self.limits}
 
     def _met(self, values: Mapping[str, Array]) -> Array:
-        """Whether the targets on these values are met, and whether there is a steady state at the arrival rate.
-
-        Where there is one, the batch that the arrival rate keeps busy, and so the wait, is the same at every batch.
-        """
+        """Whether the targets on these values are met, and whether there is a steady state at the arrival rate."""
         limited = [self._within(values[TARGET_METRICS[name]], name) for name in self.limits if TARGET_METRICS[name] in values]
         steady = [values[LOAD] < 1] if self.rate else []
         return np.asarray(np.logical_and.reduce([*steady, *limited])) if steady or limited else np.ones(self.size, bool)
@@ -279,7 +275,7 @@ class ConfigurationGroup:
             return copies
 
         def late(copies: Array) -> Array:
-            return ~self._within(self.from_arrival(self._for_each(batch, copies), copies)[FROM_ARRIVAL], "ttft")
+            return ~self._within(self.queued(self._for_each(batch, copies), copies)[QUEUED], "ttft")
 
         tried = copies[:, None] + 2.0 ** np.arange(0, math.log2(MOST_COPIES) + 1) - 1
         enough = ~late(tried.ravel()).reshape(tried.shape)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from symroof.analysis.study import Study
 
 REQUESTS, MOST_REPLICATIONS = 2_000, 100
-LARGE_MEMORY, LARGE_BUDGET, SMALL_BUDGET = 70 * 2**30, 8192, 2048
-"""Tokens of a step of an engine that is told no budget: vLLM's, by the memory of the device (vllm/engine/arg_utils.py)."""
+NO_BUDGET = 10**12
+"""Tokens of a step where no engine and no budget is named: all prompts that wait go into the next step, as in the closed forms."""
 PARTS = 100
 MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
 """Tokens that all requests of a run write, and steps that their prompts take; beyond that a simulation would take hours."""
@@ -201,9 +201,8 @@ def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None
             budget = -(-int(case.value("chunk")) // groups) + batch
             told.append(f"a step{each} has {budget:,} tokens, chunk + batch: first those that decode, then prompts in order of arrival")
         elif budget is None:
-            large = case.has_value("mem_capacity") and case.value("mem_capacity") >= LARGE_MEMORY
-            budget = max(LARGE_BUDGET if large else SMALL_BUDGET, batch + 1)
-            told.append(f"a step{each} has {budget:,} tokens, as vLLM has by default: first those that decode, then prompts in order of arrival")
+            budget = NO_BUDGET
+            told.append(f"a step{each} has no token budget: all prompts that wait are prefilled whole in the next one, as far as places in the batch are free")
         else:
             told.append(f"a step{each} has {budget:,} tokens: first those that decode, then prompts in order of arrival")
         if budget <= batch:

@@ -132,7 +132,8 @@ class StepCost:
         self.features = tuple(kinds)
         self.drivers = tuple(self._drivers())
         self.reaches = tuple(
-            (scope.kind, int(case.value(scope.symbol))) for scope in dict.fromkeys(scope for _, scope in kinds if isinstance(scope, AttentionReach))
+            (scope.kind, int(case.value(scope.symbol)), int(case.value(scope.rate)) if scope.rate else 1)
+            for scope in dict.fromkeys(scope for _, scope in kinds if isinstance(scope, AttentionReach))
         )
         self.nothing = (0.0,) * len(self.features)
         free = [driver.name for driver in self.drivers] + ["prefill_batch"] * self.prefill
@@ -172,7 +173,7 @@ class StepCost:
         for per, scope in self.features:
             tree = driver(step, per, scope, self.case.theory.assumptions, phase)
             if isinstance(scope, AttentionReach):
-                tree = substitute(tree, {scope.symbol: Num(Fraction(self.case.value(scope.symbol)))})
+                tree = substitute(tree, {symbol: Num(Fraction(self.case.value(symbol))) for symbol in (scope.symbol, scope.rate) if symbol})
             parts.append(printed(tree, free, FLOATS))
 
         @lru_cache(maxsize=REMEMBERED)
@@ -188,9 +189,12 @@ class StepCost:
     def until(self, context: int) -> float:
         """The largest context up to which what a decoding request adds moves evenly from here on."""
         ends = [math.inf]
-        for kind, reach in () if self._fixed else self.reaches:
-            if context < reach:
-                ends.append(reach - 1 if kind == "window" else reach)
+        for kind, reach, rate in () if self._fixed else self.reaches:
+            if kind == "compressed" or (kind == "top_compressed" and context < reach * rate):
+                each = reach if kind == "compressed" else rate
+                ends.append((context // each + 1) * each - 1)
+            elif kind != "top_compressed" and context < reach:
+                ends.append(reach if kind == "chunk" else reach - 1)
             elif kind == "chunk":
                 ends.append(math.ceil(context / reach) * reach)
         return min(ends)

@@ -206,7 +206,8 @@ class Traffic:
         if self.arrivals == "closed-loop":
             users = min(self.users, requests)
             arrival[:users] = 0.0
-            output[:users] = random.integers(1, output[:users] + 1)  # the server is met in the middle of its work
+            output[:users] = random.integers(1, output[:users] + 1)  # the server is met in the middle of its work: these are prefilled
+            cached[:users] = prompt[:users] - 1
             uncounted = max(uncounted, min(users, requests // 2))
         else:
             sessions = -(-requests // self.turns)

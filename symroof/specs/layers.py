@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -12,11 +13,14 @@ from symroof.theory.architecture import Layer
 
 GATED_MATRICES, PLAIN_MATRICES = 3, 2
 
+Number = int | Fraction
+"""A width: only the experts that a token draws on average may be no whole number."""
+
 
 class LayerBlock(Spec):
     """A part of a layer: the widths it gives to symbols, the traits it gives to the layer."""
 
-    def widths(self) -> dict[str, int]:
+    def widths(self) -> dict[str, Number]:
         """Every width by its symbol's name."""
         return {name: value for name, value in self if isinstance(value, int) and not isinstance(value, bool)}
 
@@ -41,13 +45,21 @@ class GroupedAttention(LayerBlock):
     sinks: bool = False
     out_gate: bool = False
     head_gate: bool = False
+    gate_bias: bool = False
+    differential: bool = False
+    q_lora_rank: Whole | None = None
+    unbiased_gate: bool = False
     shares_kv: bool = False
     value_is_key: bool = False
     result_norm: bool = False
     images_only: bool = False
+    index_heads: Whole | None = None
+    index_dim: Whole | None = None
+    index_topk: Whole | None = None
 
     @model_validator(mode="after")
     def _groups(self) -> GroupedAttention:
+        check_indexer(self)
         if self.n_heads % self.n_kv_heads:
             raise ValueError(f"n_heads {self.n_heads} is not a multiple of n_kv_heads {self.n_kv_heads}")
         if (self.kind == "chunked") != (self.chunk_size is not None):
@@ -57,15 +69,31 @@ class GroupedAttention(LayerBlock):
         return self
 
     def traits(self) -> frozenset[str]:
-        return super().traits() | ({"value_dim"} if self.value_dim is not None else frozenset())
+        own = {"value_dim": self.value_dim, "indexer": self.index_heads, "q_lora": self.q_lora_rank}
+        return super().traits() | {name for name, width in own.items() if width is not None}
 
     @property
     def reach(self) -> str | None:
-        return "window" if self.window else "chunk" if self.chunk_size else None
+        return "window" if self.window else "chunk" if self.chunk_size else "top" if self.index_topk else None
+
+
+def check_indexer(block: Any) -> None:
+    """``index_topk`` chooses keys; ``index_heads`` of ``index_dim`` score them, or an earlier layer's have.
+
+    Raises:
+        ValueError: one of them without what it needs, or beside a window.
+    """
+    if (block.index_heads is None) != (block.index_dim is None):
+        raise ValueError("index_heads and index_dim belong together")
+    if block.index_heads and not block.index_topk:
+        raise ValueError("an indexer needs index_topk")
+    if block.window and block.index_topk:
+        raise ValueError("a layer has a window or chooses its keys, not both")
 
 
 class LatentAttention(LayerBlock):
-    """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once."""
+    """Multi-head latent attention; without ``q_lora_rank`` queries are made from the residual at once. ``index_topk`` keys are chosen
+    for a query where it is given, by ``index_heads`` of its own or as an earlier layer chose."""
 
     kind: Literal["mla"]
     n_heads: Whole
@@ -75,15 +103,80 @@ class LatentAttention(LayerBlock):
     value_dim: Whole
     q_lora_rank: Whole | None = None
     window: Whole | None = None
+    index_heads: Whole | None = None
+    index_dim: Whole | None = None
+    index_topk: Whole | None = None
     qkv_bias: bool = False
     out_bias: bool = False
+    out_gate: bool = False
+    head_gate: bool = False
+    sinks: bool = False
+    rope_norm: bool = False
+
+    @model_validator(mode="after")
+    def _index(self) -> LatentAttention:
+        check_indexer(self)
+        if self.index_heads and self.q_lora_rank is None:
+            raise ValueError("the indexer makes its queries out of those of q_lora_rank, which is missing")
+        return self
 
     def traits(self) -> frozenset[str]:
-        return super().traits() | ({"q_lora"} if self.q_lora_rank is not None else frozenset())
+        own = {"q_lora": self.q_lora_rank, "indexer": self.index_heads}
+        return super().traits() | {name for name, width in own.items() if width is not None}
 
     @property
     def reach(self) -> str | None:
-        return "window" if self.window else None
+        return "window" if self.window else "top" if self.index_topk else None
+
+
+class CompressedAttention(LayerBlock):
+    """A window, and behind it entries that each stand for ``compress_rate`` tokens, all of them or those that an indexer chooses."""
+
+    kind: Literal["compressed"]
+    n_heads: Whole
+    head_dim: Whole
+    q_lora_rank: Whole
+    window: Whole
+    out_rank: Whole
+    out_groups: Whole
+    compress_rate: Whole | None = None
+    index_heads: Whole | None = None
+    index_dim: Whole | None = None
+    index_topk: Whole | None = None
+
+    reach: Literal["window"] = "window"
+
+    @model_validator(mode="after")
+    def _entries(self) -> CompressedAttention:
+        if len({value is None for value in (self.index_heads, self.index_dim, self.index_topk)}) > 1:
+            raise ValueError("index_heads, index_dim and index_topk belong together")
+        if self.index_topk and not self.compress_rate:
+            raise ValueError("an indexer needs compress_rate")
+        if self.n_heads * self.head_dim % self.out_groups:
+            raise ValueError(f"out_groups {self.out_groups} does not divide n_heads*head_dim {self.n_heads * self.head_dim}")
+        return self
+
+    def traits(self) -> frozenset[str]:
+        own = {"compressed": self.compress_rate, "indexer": self.index_topk}
+        return frozenset(name for name, width in own.items() if width is not None)
+
+
+class SharedBlock(LayerBlock):
+    """Attention and a gated feed-forward that layers share; each has its own adapters beside them where ``adapter_rank`` is given."""
+
+    kind: Literal["shared"]
+    shared_blocks: Whole
+    n_heads: Whole
+    n_kv_heads: Whole
+    head_dim: Whole
+    d_ff: Whole
+    adapter_rank: Whole | None = None
+    attention_adapters: bool = False
+
+    reach: Literal[None] = None
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"adapters"} if self.adapter_rank is not None else frozenset())
 
 
 class NoAttention(LayerBlock):
@@ -104,15 +197,19 @@ class Recurrence(LayerBlock):
 
 
 class Mamba(Recurrence):
-    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba)."""
+    """Mamba; ``mixer_norm`` where step sizes, inputs and outputs of the state are normalised (Jamba), ``ssm_heads`` where channels share steps."""
 
     kind: Literal["mamba"]
     d_inner: Whole
     d_state: Whole
     d_conv: Whole
     dt_rank: Whole
+    ssm_heads: Whole | None = None
     conv_bias: bool = True
     mixer_norm: bool = False
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"head_steps"} if self.ssm_heads is not None else frozenset())
 
 
 class Mamba2(Recurrence):
@@ -129,20 +226,40 @@ class Mamba2(Recurrence):
 
 
 class LinearAttention(LayerBlock):
-    """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution."""
+    """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution,
+    ``kimi_delta`` with a decay for each channel of a key."""
 
-    kind: Literal["linear", "gated_delta"]
+    kind: Literal["linear", "gated_delta", "kimi_delta"]
     linear_key_heads: Whole
     linear_value_heads: Whole
     linear_key_dim: Whole
     linear_value_dim: Whole
     d_conv: Whole | None = None
+    full_decay: bool = False
+    full_gate: bool = False
 
     @model_validator(mode="after")
     def _taps(self) -> LinearAttention:
-        if (self.kind == "gated_delta") != (self.d_conv is not None):
-            raise ValueError("d_conv belongs to `kind: gated_delta`, and that needs one")
+        if (self.kind != "linear") != (self.d_conv is not None):
+            raise ValueError("d_conv belongs to `kind: gated_delta` and `kimi_delta`, and those need one")
         return self
+
+
+class Rwkv7(LayerBlock):
+    """RWKV-7; without ``value_rank`` in the first layer, whose values the others take a share of."""
+
+    kind: Literal["rwkv7"]
+    linear_key_heads: Whole
+    linear_value_heads: Whole
+    linear_key_dim: Whole
+    linear_value_dim: Whole
+    decay_rank: Whole
+    erase_rank: Whole
+    gate_rank: Whole
+    value_rank: Whole | None = None
+
+    def traits(self) -> frozenset[str]:
+        return super().traits() | ({"value_residual"} if self.value_rank is not None else frozenset())
 
 
 class ShortConvolution(Recurrence):
@@ -168,7 +285,7 @@ class FeedForward(LayerBlock):
             raise ValueError("d_ff is missing")
         return self
 
-    def widths(self) -> dict[str, int]:
+    def widths(self) -> dict[str, Number]:
         matrices = {"gated": GATED_MATRICES, "plain": PLAIN_MATRICES}.get(self.kind)
         return {"d_ff": self.d_ff or 0, "ffn_matrices": matrices} if matrices else {}
 
@@ -192,29 +309,33 @@ class Experts(LayerBlock):
     shared_gate: bool = False
     shared_bias: bool = False
     d_latent: Whole | None = None
+    latent_norm: bool = False
+    n_zero_experts: Whole | None = None
 
     @model_validator(mode="after")
     def _pool(self) -> Experts:
-        if self.experts_per_token > self.n_experts:
+        if self.experts_per_token > self.n_experts + (self.n_zero_experts or 0):
             raise ValueError(f"experts_per_token {self.experts_per_token} is more than n_experts {self.n_experts}")
         if self.n_shared_experts is None and (self.d_shared or self.shared_gate):
             raise ValueError("d_shared and shared_gate need n_shared_experts")
         return self
 
-    def widths(self) -> dict[str, int]:
+    def widths(self) -> dict[str, Number]:
         widths = super().widths()
+        if self.n_zero_experts:
+            widths["experts_per_token"] *= Fraction(self.n_experts, self.n_experts + self.n_zero_experts)
         return widths | {"d_shared": self.d_shared or self.d_expert} if self.n_shared_experts else widths
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "plain_experts": self.expert == "plain", "shared_expert": self.n_shared_experts is not None}
         on |= {"router_bias": self.router_bias, "shared_gate": self.shared_gate, "shared_bias": self.shared_bias}
-        on |= {"expert_latent": self.d_latent is not None}
+        on |= {"expert_latent": self.d_latent is not None, "latent_norm": self.latent_norm, "zero_experts": self.n_zero_experts is not None}
         return frozenset(name for name, held in on.items() if held)
 
 
-Attention = Annotated[GroupedAttention | LatentAttention | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | LinearAttention | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "conv")
+Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
+Mixer = Annotated[Mamba | Mamba2 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
 
 
 class LayerKind(Spec):
@@ -248,14 +369,18 @@ class LayerKind(Spec):
     def blocks(self) -> tuple[LayerBlock, ...]:
         return tuple(block for block in (self.attention, self.mixer, self.ffn) if block is not None)
 
-    def widths(self) -> dict[str, int]:
+    def widths(self) -> dict[str, Number]:
         """Every width of the kind by its symbol's name."""
         return {name: value for block in self.blocks for name, value in block.widths().items()}
 
     def mixing(self) -> Iterator[str]:
         """A word for each block that mixes tokens: its kind, and ``window`` or ``chunked`` where a query does not see all."""
         if self.attention.kind != "none":
-            yield {"window": "window", "chunk": "chunked"}.get(self.attention.reach or "", self.attention.kind)
+            yield (
+                {"window": "window", "chunk": "chunked"}.get(self.attention.reach or "", self.attention.kind)
+                if self.attention.kind in ("gqa", "chunked", "mla")
+                else self.attention.kind
+            )
         if self.mixer is not None:
             yield self.mixer.kind
 

@@ -45,6 +45,13 @@ class AltUp(Spec):
     laurel_rank: Whole
 
 
+class HyperConnections(Spec):
+    """Copies of the residual that weights computed from them join with each block; ``residual`` where weights also mix the copies."""
+
+    copies: Whole
+    residual: bool = True
+
+
 class Filled(Spec):
     """A field that a model's file leaves out and that was filled in: with what, and why."""
 
@@ -77,6 +84,7 @@ class ModelSpec(Spec):
     more_embeddings: Whole | None = None
     layer_inputs: LayerInputs | None = None
     altup: AltUp | None = None
+    hyper_connections: HyperConnections | None = None
     max_context: Whole | None = None
     norm: Norm = Norm.model_construct()
     layers: tuple[LayerKind, ...] = ()
@@ -165,7 +173,9 @@ class ModelSpec(Spec):
         with ``widths`` of their own."""
         if not self.layers:
             return GENERIC
-        own, more = self._own(), frozenset(trait for trait, held in (("layer_input", self.layer_inputs), ("altup", self.altup)) if held)
+        hyper = self.hyper_connections
+        model_traits = {"layer_input": self.layer_inputs, "altup": self.altup, "hyper": hyper, "hyper_residual": hyper and hyper.residual}
+        own, more = self._own(), frozenset(trait for trait, held in model_traits.items() if held)
         several = len(self.layers) > 1
         return Architecture(
             layers=tuple(
@@ -182,6 +192,7 @@ class ModelSpec(Spec):
             more_embeddings=self.more_embeddings is not None,
             layer_inputs=self.layer_inputs is not None,
             altup=self.altup is not None,
+            hyper=hyper is not None,
             kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
             widths=widths if quantized else frozenset(),
         )
@@ -206,6 +217,8 @@ class ModelSpec(Spec):
             outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
         if self.altup:
             outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
+        if self.hyper_connections:
+            outer |= {"hyper_copies": self.hyper_connections.copies}
         values |= {name: Fraction(value) for name, value in outer.items() if value}
         totals = {"params": self.params, "active_params": self.active_params}
         return values | {name: value.value for name, value in totals.items() if value}
@@ -229,11 +242,15 @@ def _joined_label(mixer: str, feed: str) -> str:
 
 def _mixer_word(kind: LayerKind) -> str:
     attention = kind.attention
+    if attention.kind == "shared":
+        return "shared"
     if kind.mixer is not None:
         return kind.mixer.kind.replace("gated_", "")
     if attention.kind == "none":
         return "ffn"
     if isinstance(attention, GroupedAttention) and attention.images_only:
         return "image"
+    if attention.kind == "compressed":
+        return "chosen" if attention.index_topk else "compressed" if attention.compress_rate else "local"
     shared = "_shared" if isinstance(attention, GroupedAttention) and attention.shares_kv else ""
     return {"window": "local", "chunk": "chunked"}.get(attention.reach or "", "full") + shared

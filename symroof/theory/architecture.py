@@ -14,11 +14,27 @@ TRAITS = {
     "ffn_bias": "the feed-forward matrices have bias vectors, of every expert too",
     "sinks": "one learned score per query head that takes probability but no value (attention sink)",
     "out_gate": "the query projection also computes a gate on the attention's output",
+    "gate_bias": "the gate has one bias per head",
+    "unbiased_gate": "the gate is a matrix of its own without bias vectors, whatever the projections have",
     "head_gate": "a gate of one number per head, computed by a separate matrix",
     "shares_kv": "keys and values of an earlier layer are reused: none are computed and none are cached",
     "value_is_key": "values are the keys before rotation: no matrix of their own, but they are cached",
     "value_dim": "values have a different width from keys",
-    "q_lora": "queries are projected through a low-rank bottleneck (latent attention)",
+    "q_lora": "queries are projected through a low-rank bottleneck",
+    "differential": "the difference of two attentions: each head's probabilities weigh the values of two (differential attention)",
+    "indexer": "a narrow attention of its own scores all keys and chooses those that the attention sees (sparse attention)",
+    "compressed": "beside its window the layer keeps entries that each stand for several tokens",
+    "rope_norm": "the rotary key of a latent is normalised too",
+    "latent_norm": "the latent that routed experts operate on is normalised",
+    "zero_experts": "some experts compute nothing: they only have a place in the router",
+    "head_steps": "step sizes, decays and the way past the state are one number a head (PLaMo 2)",
+    "value_residual": "a share of the first layer's values is mixed into the layer's own (RWKV-7)",
+    "full_decay": "decays are made from the residual at once, without a bottleneck (Kimi delta attention)",
+    "full_gate": "so is the gate of its result",
+    "adapters": "each layer has an adapter of a low rank beside the feed-forward of a block that layers share",
+    "attention_adapters": "and beside its queries, keys and values",
+    "hyper": "copies of the residual are kept in parallel, and weights computed from them join them with each block (hyper-connections)",
+    "hyper_residual": "other such weights mix the copies with each other",
     "mixer_norm": "the mixer has a norm inside",
     "conv_bias": "the short convolution has a bias",
     "shared_expert": "some experts process every token",
@@ -45,7 +61,8 @@ class Layer:
         label: names the kind if there are several.
         mixers: the blocks that mix tokens (``gqa``, ``mla``, ``mamba``, ``mamba2``, ``linear``); two may run in parallel.
         feed_forward: the block after them (``gated``, ``plain``, ``moe``, ``none``).
-        reach: ``window`` if queries see only the last ``window`` keys, ``chunk`` if only those of their own chunk.
+        reach: ``window`` if queries see only the last ``window`` keys, ``chunk`` if only those of their own chunk, ``top`` if only
+            the ``index_topk`` of the highest score.
         traits: names out of :data:`TRAITS`.
         qk_norm: ``none``, ``head`` (one vector of head_dim each), ``head_bias`` (with a bias beside it) or ``full`` (one vector over all
             heads each).
@@ -83,7 +100,7 @@ class Architecture:
     ``order`` is the label of every layer, starting at the input; empty if there is one kind.
     ``narrow_embedding``: tables of a different width, projected to the residual's and back. ``more_embeddings``: rows of the
     input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
-    residual is copied before the layers and merged after them.
+    residual is copied before the layers and merged after them. ``hyper``: so it is for hyper-connections.
     ``kept`` are the operators whose matrices are stored at ``unquantized_bytes_per_param`` while the others are quantized; None if
     all parameters have one width. ``widths`` are the operators with a separate width (``weight_bytes_per_param.down``).
     """
@@ -100,6 +117,7 @@ class Architecture:
     more_embeddings: bool = False
     layer_inputs: bool = False
     altup: bool = False
+    hyper: bool = False
     kept: frozenset[str] | None = None
     widths: frozenset[str] = frozenset()
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from symroof.theory.architecture import Layer
-from symroof.theory.rows import MatrixShape, OperatorRow, gemm, matrix, product, stored
+from symroof.theory.rows import MatrixShape, OperatorRow, gemm, matrix, product, stacked, stored
+from symroof.theory.shared_rows import shared_block
+from symroof.theory.sparse_rows import CORE, block_indexer, compressed, token_indexer
 
-CORE = "attention"
 SCAN = "scan"
 
 
@@ -21,17 +22,27 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     result = f"n_heads*{'value_dim' if layer.has('value_dim') else 'head_dim'}"
     queries = "2*n_heads*head_dim" if layer.has("out_gate") else "n_heads*head_dim"
     key = "n_kv_heads*head_dim"
-    made = [queries, *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached])]
+    first = "q_lora_rank" if layer.has("q_lora") else queries
+    made = [first, *([] if layer.has("shares_kv") else [key if layer.has("value_is_key") else cached])]
     values = [] if layer.has("value_is_key") else ["n_kv_heads*value_dim" if layer.has("value_dim") else key]
-    yield from _projections(layer, made, [queries, *([] if layer.has("shares_kv") else [key, *values])])
+    yield from _projections(layer, made, [first, *([] if layer.has("shares_kv") else [key, *values])])
+    if layer.has("q_lora"):
+        yield from gemm("q_up", "q_lora_rank", queries)
+        yield stored("latent_norm", "q_lora_rank")
     if layer.has("head_gate"):
         yield from gemm("head_gate", "d_model", "n_heads")
+    if layer.has("differential"):
+        yield stored(CORE, "4*head_dim")
+    if layer.has("gate_bias"):
+        yield stored("qkv", "n_heads")
     if layer.qk_norm == "head":
         yield stored("qk_norm", "head_dim" if layer.has("shares_kv") else "2*head_dim")
     if layer.qk_norm == "head_bias":
         yield stored("qk_norm", "4*head_dim")
     if layer.qk_norm == "full":
         yield stored("qk_norm", "(n_heads + n_kv_heads)*head_dim")
+    if layer.has("indexer"):
+        yield from block_indexer()
     if layer.has("result_norm"):
         yield stored("norm", result)
     if layer.has("images_only"):
@@ -39,7 +50,10 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
     if layer.has("sinks"):
         yield stored(CORE, "n_heads")
     cache = OperatorRow(CORE, "kv", f"{cached}*kv_bytes_per_element", "span", reaching=True)
-    yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
+    if layer.has("differential"):
+        yield from _core("6 FLOP*n_heads*head_dim", "3*n_heads*head_dim")
+    else:
+        yield from _core(f"2 FLOP*n_heads*({both})" if layer.has("value_dim") else "4 FLOP*n_heads*head_dim", f"n_heads*({both})" if layer.has("value_dim") else "2*n_heads*head_dim")  # fmt: skip
     yield replace(cache, stream="kv_again") if layer.has("shares_kv") else cache
     yield from gemm("attention_out", result, "d_model", bias="d_model" if layer.has("out_bias") else "")
 
@@ -47,12 +61,8 @@ def gqa(layer: Layer) -> Iterator[OperatorRow]:
 def _projections(layer: Layer, made: list[str], parts: list[str]) -> Iterator[OperatorRow]:
     """Queries, keys and values in one product; equal heads are written as one factor. Checkpoints store its ``parts``."""
     outer = "(n_heads + 2*n_kv_heads)*head_dim" if made == ["n_heads*head_dim", "2*n_kv_heads*head_dim"] else " + ".join(made)
-    yield from gemm("qkv", "d_model", outer, bias=outer if layer.has("qkv_bias") else "", parts=_stacked(parts))
-
-
-def _stacked(outputs: Iterable[str]) -> list[MatrixShape]:
-    """Matrices over the residual that are computed as one product."""
-    return [MatrixShape(rows, "d_model") for rows in outputs]
+    biased = " + ".join(["n_heads*head_dim", *made[1:]]) if layer.has("unbiased_gate") else outer
+    yield from gemm("qkv", "d_model", outer, bias=biased if layer.has("qkv_bias") else "", parts=stacked(parts))
 
 
 def _core(flops: str, moved: str, phase: str | None = None, when: tuple[tuple[str, str], ...] = ()) -> Iterator[OperatorRow]:
@@ -75,18 +85,25 @@ def mla(layer: Layer) -> Iterator[OperatorRow]:
     ``qk_rope_dim`` are cached for all heads.
 
     ``absorbed``: a prompt's keys and values are expanded once, as engines do; a step that writes tokens moves the
-    expansion into query and result, and its core works on the latent. ``expanded``: keys and values are read in full.
+    expansion into query and result, and its core works on the latent. ``expanded``: keys and values are cached in full.
     ``reexpanded``: every step expands all it reads.
     """
     queries = "n_heads*(qk_nope_dim + qk_rope_dim)"
     first = "q_lora_rank" if layer.has("q_lora") else queries
-    parts = _stacked([first, LATENT])
+    parts = stacked([first, LATENT])
     biased = f"q_lora_rank + {LATENT}" if layer.has("q_lora") else LATENT
     yield from gemm("qkv_down" if layer.has("q_lora") else "qkv", "d_model", f"{first} + {LATENT}", bias=biased if layer.has("qkv_bias") else "", parts=parts)
     if layer.has("q_lora"):
         yield from gemm("q_up", "q_lora_rank", queries)
-    yield stored("latent_norm", "q_lora_rank + kv_lora_rank" if layer.has("q_lora") else "kv_lora_rank")
+    normed = ["q_lora_rank"] * layer.has("q_lora") + ["kv_lora_rank"] + ["qk_rope_dim"] * layer.has("rope_norm")
+    yield stored("latent_norm", " + ".join(normed))
+    if layer.has("head_gate") or layer.has("out_gate"):
+        yield from gemm("head_gate", "d_model", "n_heads" if layer.has("head_gate") else "n_heads*value_dim")
+    if layer.has("sinks"):
+        yield stored(CORE, "n_heads")
     yield from matrix("kv_up", f"kv_lora_rank*n_heads*{KEY_AND_VALUE}", (MatrixShape(f"n_heads*{KEY_AND_VALUE}", "kv_lora_rank"),))
+    if layer.has("indexer"):
+        yield from token_indexer()
     yield from _expansions()
     yield from _latent_core()
     yield from gemm("attention_out", "n_heads*value_dim", "d_model", bias="d_model" if layer.has("out_bias") else "")
@@ -109,8 +126,9 @@ def _latent_core() -> Iterator[OperatorRow]:
     yield from _core(f"2 FLOP*{latent}", latent, "token", ABSORBED)
     for when in (EXPANDED, REEXPANDED):
         yield from _core(f"2 FLOP*{wide}", wide, when=when)
-    yield OperatorRow(CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True)
-    yield OperatorRow(CORE, "kv_again", f"({wide} - {LATENT})*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
+    for when in (ABSORBED, REEXPANDED):
+        yield OperatorRow(CORE, "kv", f"{LATENT}*kv_bytes_per_element", "span", reaching=True, when=when)
+    yield OperatorRow(CORE, "kv", f"{wide}*kv_bytes_per_element", "span", reaching=True, when=EXPANDED)
 
 
 def _recurrence(
@@ -124,7 +142,7 @@ def _recurrence(
     channels; ``cut`` where the channels are those of the residual.
     """
     bias = f"({inputs})" if layer.has("state_in_bias") else ""
-    yield from gemm("ssm_in", "d_model", inputs, bias=bias, cut="outer" if cut else "", parts=_stacked(parts))
+    yield from gemm("ssm_in", "d_model", inputs, bias=bias, cut="outer" if cut else "", parts=stacked(parts))
     if conv:
         taps = f"({conv})*d_conv"
         own = f"{taps}/tp" if cut else ""
@@ -145,9 +163,10 @@ def mamba(layer: Layer) -> Iterator[OperatorRow]:
     """Selective state space (Gu and Dao 2023, arXiv 2312.00752): a state of ``d_state`` for each of ``d_inner`` channels."""
     norm = "dt_rank + 2*d_state" if layer.has("mixer_norm") else ""
     state, flops = "d_inner*d_state*state_bytes_per_element", "4 FLOP*d_inner*d_state"
-    yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, "d_inner*d_state + d_inner", norm, layer)
+    held, steps = ("2*ssm_heads", "ssm_heads") if layer.has("head_steps") else ("d_inner*d_state + d_inner", "d_inner")
+    yield from _recurrence("2*d_inner", "d_inner", "d_inner", state, flops, held, norm, layer)
     yield from gemm("ssm_x", "d_inner", "dt_rank + 2*d_state")
-    yield from gemm("ssm_dt", "dt_rank", "d_inner", bias="d_inner")
+    yield from gemm("ssm_dt", "dt_rank", steps, bias=steps)
 
 
 def mamba2(layer: Layer) -> Iterator[OperatorRow]:
@@ -168,6 +187,44 @@ def gated_delta(layer: Layer) -> Iterator[OperatorRow]:
     parts = [f"{conv} + {values}", "2*linear_value_heads"]
     state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
     yield from _recurrence(" + ".join(parts), values, conv, state, flops, parts[1], "linear_value_dim", layer, parts=parts)
+
+
+def kimi_delta(layer: Layer) -> Iterator[OperatorRow]:
+    """Kimi delta attention (Kimi Linear, arXiv 2510.26692): the gated delta rule with a decay for each channel of a key. Decays and the gate of
+    the result come through a bottleneck of one head's width, or (``full_decay``, ``full_gate``) from the residual at once."""
+    keys, values = "linear_key_heads*linear_key_dim", "linear_value_heads*linear_value_dim"
+    conv = f"2*{keys} + {values}"
+    parts = [
+        keys,
+        keys,
+        values,
+        "linear_value_heads",
+        keys if layer.has("full_decay") else "linear_key_dim",
+        values if layer.has("full_gate") else "linear_value_dim",
+    ]
+    state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"6 FLOP*{LINEAR_STATE}"
+    yield from _recurrence(" + ".join(parts), values, conv, state, flops, f"{keys} + linear_value_heads", "linear_value_dim", layer, parts=parts)
+    if not layer.has("full_decay"):
+        yield from gemm("ssm_dt", "linear_key_dim", keys)
+    if not layer.has("full_gate"):
+        yield from gemm("ssm_gate", "linear_value_dim", values)
+
+
+def rwkv7(layer: Layer) -> Iterator[OperatorRow]:
+    """RWKV-7 (arXiv 2503.14456): each head's state decays a channel at a time, forgets along one vector and adds a key and a value, four products
+    with it. Decays, the rate of forgetting, the gate, and behind the first layer the share of that layer's values come through bottlenecks. Each
+    block mixes a token with the one before it, which is kept."""
+    keys = "linear_key_heads*linear_key_dim"
+    ranks = ["decay_rank", "erase_rank", "gate_rank", *(["value_rank"] if layer.has("value_residual") else [])]
+    parts = [keys, keys, keys, *ranks]
+    state, flops = f"{LINEAR_STATE}*state_bytes_per_element", f"8 FLOP*{LINEAR_STATE}"
+    yield from _recurrence(" + ".join(parts), keys, "", state, flops, f"7*d_model + 3*{keys}", f"2*{keys}", layer, parts=parts)
+    yield from gemm("ssm_dt", "decay_rank", keys, bias=keys)
+    yield from gemm("ssm_x", "erase_rank", keys, bias=keys)
+    yield from gemm("ssm_gate", "gate_rank", keys)
+    if layer.has("value_residual"):
+        yield from gemm("ssm_value", "value_rank", keys, bias=keys)
+    yield OperatorRow("conv", "state", "2*d_model*act_bytes_per_element", "state_moves")
 
 
 def linear(layer: Layer) -> Iterator[OperatorRow]:
@@ -197,14 +254,18 @@ def dense(layer: Layer) -> Iterator[OperatorRow]:
 
 def experts(layer: Layer) -> Iterator[OperatorRow]:
     """A router and ``n_experts`` small feed-forward layers, of which a token sees ``experts_per_token``; beside them,
-    where there are any, shared ones that every token sees (DeepSeekMoE, arXiv 2401.06066)."""
-    yield from gemm("router", "d_model", "n_experts", bias="n_experts" if layer.has("router_bias") else "")
+    where there are any, shared ones that every token sees (DeepSeekMoE, arXiv 2401.06066). Experts that compute nothing
+    (LongCat-Flash, arXiv 2509.01322) only have a place in the router: ``experts_per_token`` is then the mean of the others."""
+    routes = "n_experts + n_zero_experts" if layer.has("zero_experts") else "n_experts"
+    yield from gemm("router", "d_model", routes, bias=routes if layer.has("router_bias") else "")
     matrices = 2 if layer.has("plain_experts") else 3
     width = "d_latent" if layer.has("expert_latent") else "d_model"
     yield from (replace(row, pooled=True) for row in _routed(layer, matrices, width))
     if layer.has("expert_latent"):
         yield from gemm("latent_down", "d_model", "d_latent", bias="d_latent" if layer.has("shared_bias") else "")
         yield from gemm("latent_up", "d_latent", "d_model", bias="d_model" if layer.has("shared_bias") else "")
+    if layer.has("latent_norm"):
+        yield stored("latent_norm", "d_latent")
     if layer.has("shared_expert"):
         shared = f"{matrices}*d_model*n_shared_experts*d_shared"
         shapes = _narrowed(matrices, "n_shared_experts*d_shared")
@@ -239,5 +300,17 @@ def nothing(layer: Layer) -> Iterator[OperatorRow]:
     yield from ()
 
 
-MIXERS = {"gqa": gqa, "mla": mla, "mamba": mamba, "mamba2": mamba2, "linear": linear, "gated_delta": gated_delta, "conv": short_conv}
+MIXERS = {
+    "gqa": gqa,
+    "mla": mla,
+    "mamba": mamba,
+    "mamba2": mamba2,
+    "linear": linear,
+    "gated_delta": gated_delta,
+    "kimi_delta": kimi_delta,
+    "conv": short_conv,
+    "compressed": compressed,
+    "shared": shared_block,
+    "rwkv7": rwkv7,
+}
 FEED_FORWARDS = {"gated": dense, "plain": dense, "moe": experts, "none": nothing}

@@ -16,7 +16,7 @@ from symroof.formula.evaluate import NoValue, UndefinedValue, chosen_index, eval
 from symroof.formula.parse import parse
 from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
 from symroof.formula.rewrite import inline, substitute
-from symroof.formula.tree import ONE, ZERO, ArgMax, Call, Compare, DerivativeName, Expr, Name, Num, QuantityAt, mentions, names
+from symroof.formula.tree import ONE, ZERO, ArgMax, Call, Compare, DerivativeName, Expr, Name, Num, QuantityAt, mentions, names, size
 from symroof.theory.declarations import DropsCaches, MissingInput, NoClosedForm, default_of
 from symroof.theory.devices import total_of
 from symroof.theory.layout import FREE, affects_layout, layout, shapes_layout
@@ -32,6 +32,8 @@ MOST_CHILDREN = 64
 """Changed cases that a case caches: those of a curve, but not the thousands of a sum evaluated term by term."""
 
 
+MOST_NODES = 20_000
+"""The largest formula over inputs alone, in names, numbers and operations: longer ones fill books."""
 OPTIONAL = frozenset(name for quantity in QUANTITIES.values() for name in (*dict(quantity.absent), *(quantity.without or ())[:1]))
 """Inputs that some formula leaves out if they are not set."""
 
@@ -312,7 +314,7 @@ class Case(DropsCaches):
     def expanded(self, tree: Expr, complete: bool | None = None) -> Expr:
         """A formula over inputs: definitions and given formulas are inlined; a name that is given as a number stays a name.
 
-        ``complete`` as in :meth:`formula_or_name`; by default if every name has a value.
+        ``complete`` as in :meth:`formula_or_name`; by default if every name has a value. One that nobody can read is only replaced by its definition.
         """
 
         def formula(name: str, changed: frozenset[str]) -> Expr:
@@ -323,7 +325,8 @@ class Case(DropsCaches):
             return self.formula_or_name(name, complete=whole, changed=changed)
 
         whole = all(map(self.has_value, names(tree))) if complete is None else complete
-        return inline(tree, formula)
+        found = inline(tree, formula)
+        return found if size(found) <= MOST_NODES else formula(tree.name, frozenset()) if isinstance(tree, Name) else tree
 
     def _definition(self, name: str, changed: Collection[str]) -> Expr | None:
         """The definition of a name; of a given total, whose parts are unknown, each device has an even share."""

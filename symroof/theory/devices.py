@@ -240,7 +240,9 @@ class Devices:
         """Requests of a segment that a pass takes, all of them or those of a group."""
         requests = segment.requests
         if segment.shared:
-            return requests + "/pp" * self.layout.staged + "/attention_dp" * (self.layout.attention_dp and not pooled)
+            of_group = self.layout.attention_dp and not pooled
+            share = segment.group if of_group and segment.group else requests + "/attention_dp" * of_group
+            return share + "/pp" * self.layout.staged
         if requests == "1":
             return requests
         if self.layout.staged:  # a prefill passes through the stages prompt by prompt

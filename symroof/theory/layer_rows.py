@@ -25,6 +25,8 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[OperatorRow]:
     if layer.has("layer_input"):
         yield from gemm("layer_input", "d_model", "d_layer_input", cut="outer")
         yield from gemm("layer_input", "d_layer_input", "d_model", cut="inner")
+    if layer.has("hyper"):
+        yield from _hyper(layer.has("hyper_residual"))
     if layer.has("altup"):
         yield from _altup()
     if vectors := layer.norms * PLAIN_NORM_VECTORS[norm]:
@@ -50,6 +52,9 @@ def _width(architecture: Architecture) -> str:
 def _after_layers(architecture: Architecture) -> Iterator[OperatorRow]:
     if architecture.altup:
         yield from gemm("altup_out", "(altup_inputs - 1)*d_model", "d_model", cut="inner")
+    if architecture.hyper:
+        yield from gemm("hyper_head", "hyper_copies*d_model", "hyper_copies", cut="inner")
+        yield stored("hyper_head", "hyper_copies + 1")
     if architecture.narrow_embedding:
         yield from gemm("embedding_out", "d_model", "d_embedding", cut="outer")
     if architecture.final_norm and (vectors := PLAIN_NORM_VECTORS[architecture.norm]):
@@ -75,6 +80,16 @@ def _around_embedding(architecture: Architecture) -> Iterator[OperatorRow]:
         yield from gemm("altup_in", "d_model", "(altup_inputs - 1)*d_model", cut="outer")
 
 
+def _hyper(residual: bool) -> Iterator[OperatorRow]:
+    """Hyper-connections (arXiv 2409.19606) around both blocks of a layer: weights out of all copies of the residual that make a block's
+    input of them and give its result to them; with ``residual`` (arXiv 2512.24880) others that mix the copies."""
+    mixes, scales = ("hyper_copies*(hyper_copies + 2)", 3) if residual else ("2*hyper_copies", 2)
+    for operator in ("hyper_attention", "hyper_ffn"):
+        yield from gemm(operator, "hyper_copies*d_model", mixes, cut="inner")
+        yield stored(operator, f"{mixes} + {scales}")
+        yield from product(operator, f"d_model*{mixes}", "2*(hyper_copies + 1)*d_model")
+
+
 def _altup() -> Iterator[OperatorRow]:
     """Copies of the residual (alternating updates, Baykal et al. 2023, arXiv 2301.13310, as Gemma 3n has them): a router that
     runs before and after the layer, coefficients that predict and correct the copies, and the narrow product beside."""
@@ -94,7 +109,9 @@ PARAMETER_GROUPS = {
     "latent_down": "experts", "latent_up": "experts",
     "lm_head": "head",
     "qkv": "attention", "qkv_down": "attention", "q_up": "attention", "kv_up": "attention", "attention": "attention",
-    "attention_out": "attention", "head_gate": "attention",
+    "attention_out": "attention", "head_gate": "attention", "indexer": "attention", "compressor": "attention",
+    "adapter": "adapters", "adapter_out": "adapters", "attention_adapter": "adapters", "attention_adapter_out": "adapters", "shared_out": "attention",
+    "hyper_attention": "residual", "hyper_ffn": "residual", "hyper_head": "residual", "ssm_gate": "state space", "ssm_value": "state space",
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",
     "gate_up": "feed-forward", "up": "feed-forward", "down": "feed-forward",
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",

@@ -10,10 +10,11 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import rename, substitute
 from symroof.formula.tree import ONE, Add, Div, Expr, Mul, Name, Neg, children, mentions
 from symroof.theory.architecture import Architecture, Layer
-from symroof.theory.block_rows import CORE, SCAN
+from symroof.theory.block_rows import SCAN
 from symroof.theory.layer_rows import layer_rows, outer_rows
 from symroof.theory.layout import SINGLE, Layout
 from symroof.theory.rows import OperatorRow
+from symroof.theory.sparse_rows import CORES
 from symroof.theory.steps import AttentionReach, DriverScope, ExpertPool
 from symroof.theory.switches import Assumptions
 
@@ -25,7 +26,9 @@ GATHERED = ("layer_inputs", "positions")
 """Tables from which a token only gathers one row, besides the embedding unless the head shares it."""
 EXPERT_DRIVERS = frozenset({"experts_read", "experts_held"})
 
-REACH_SYMBOL = {"window": "window", "chunk": "chunk_size"}
+REACH_SYMBOLS = {
+    "window": ("window",), "chunk": ("chunk_size",), "top": ("index_topk",), "compressed": ("compress_rate",), "top_compressed": ("index_topk", "compress_rate"),
+}  # fmt: skip
 WIDTH, KEPT_WIDTH = "weight_bytes_per_param", "unquantized_bytes_per_param"
 
 
@@ -73,7 +76,7 @@ def placed_parameters(architecture: Architecture) -> tuple[PlacedRow, ...]:
 def _placed_rows(architecture: Architecture, layout: Layout, counts: Callable[[OperatorRow], bool] = lambda row: True) -> Iterator[_ConditionalRow]:
     for layer in architecture.layers:
         for row in filter(counts, layer_rows(layer, architecture.norm)):
-            yield _placed(row, layer, Name(layer.symbol("n_layers")), architecture, layout)
+            yield _placed(row, layer, Name(layer.symbol(row.copies or "n_layers")), architecture, layout)
     for row in filter(counts, outer_rows(architecture)):
         yield _placed(row, Layer(label=""), ONE, architecture, layout)
 
@@ -141,8 +144,9 @@ def _scope(row: OperatorRow, layer: Layer) -> DriverScope:
     """The limit of a row's driver: pairs and spans end at a window, tokens and logit rows have no limit."""
     if row.per in EXPERT_DRIVERS:
         return ExpertPool(layer.symbol("n_experts"), layer.symbol("experts_per_token"))
-    if row.reaching and layer.reach and row.per in ("pairs", "span"):
-        return AttentionReach(layer.reach, layer.symbol(REACH_SYMBOL[layer.reach]))
+    reach = row.reach or (layer.reach if row.reaching else None)
+    if reach and row.per in ("pairs", "span"):
+        return AttentionReach(reach, *map(layer.symbol, REACH_SYMBOLS[reach]))
     return None
 
 
@@ -150,7 +154,7 @@ def _nominal(placed: list[_ConditionalRow], quantized: bool, layout: Layout) -> 
     """``parameters: nominal``: all matrix products are one operator that multiplies every active parameter and reads all
     but the idle experts; recurrences run in it. Attention and the experts read are unchanged."""
     for row in placed:
-        if row.stream == "params" or row.operator == CORE:
+        if row.stream == "params" or row.operator in CORES:
             yield row
         elif _stays(row):
             yield replace(row, operator=LINEAR, layer="")

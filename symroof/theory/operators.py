@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from symroof.formula import build
 from symroof.formula.tree import ONE, ZERO, Expr
-from symroof.theory.block_rows import CORE
 from symroof.theory.operator_table import PlacedRow
 from symroof.theory.quantity import work_time
+from symroof.theory.sparse_rows import CORE
 from symroof.theory.switches import Assumptions
 
 

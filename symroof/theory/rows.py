@@ -25,12 +25,14 @@ class OperatorRow:
     Attributes:
         operator, stream: the operator, and one of ``params``, ``flops``, ``weights``, ``kv``, ``kv_again`` (read without
             being stored here), ``state``, ``activations``.
-        reaching: whether a window or a chunk of the layer limits its count.
+        reaching: whether the layer's own reach (a window, a chunk, a choice of keys) limits its count.
+        reach: the reach that limits it, where that is not the layer's.
         phase: ``prompt`` or ``token`` if the row exists only for segments that prefill a prompt, or that generate tokens.
         when: switch values under which the row counts.
         kept: whether its parameters are never quantized: norms, biases, tables of scalars.
         own: the part of one of ``tp`` devices, if that does not follow from the widths it names.
         pooled: whether all devices of an instance share it evenly, whichever group the tokens belong to: routed experts.
+        copies: the symbol of how many there are of what a row of parameters holds, if layers share it.
         shapes: the matrices of a row of parameters, as checkpoints store them: the parts of a fused product separately.
         end: ``last`` for a row after the layers; ``tied`` for a table that is stored once, but at both ends of a pipeline.
     """
@@ -40,18 +42,25 @@ class OperatorRow:
     amount: str
     per: str
     reaching: bool = False
+    reach: str | None = None
     phase: str | None = None
     when: tuple[tuple[str, str], ...] = ()
     kept: bool = False
     own: str = ""
     pooled: bool = False
     end: str = ""
+    copies: str = ""
     shapes: tuple[MatrixShape, ...] = ()
 
     @property
     def copied(self) -> bool:
         """Whether every device holds a full copy, whatever widths it names: the norms."""
         return self.operator.endswith("norm")
+
+
+def stacked(outputs: Iterable[str]) -> list[MatrixShape]:
+    """Matrices over the residual that are computed as one product."""
+    return [MatrixShape(rows, "d_model") for rows in outputs]
 
 
 def stored(operator: str, elements: str, per: str = "once") -> OperatorRow:

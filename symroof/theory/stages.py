@@ -21,7 +21,9 @@ from symroof.theory.links import link_time, message, sends
 from symroof.theory.operator_table import PlacedRow, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.quantity import WORK_TIMES, work_time
+from symroof.theory.shared_rows import SHARED_COPIES
 from symroof.theory.steps import STEPS, Step
+from symroof.theory.symbols import base_name
 from symroof.theory.totals import resident
 
 NOT_CLOSED = "no closed form in pp, as the layers of this model differ: give pp a number"
@@ -39,7 +41,11 @@ class Stage:
     def place(self, row: PlacedRow) -> PlacedRow | None:
         """A row as it stands in this stage; None where it does not."""
         if isinstance(row.count, Name):
-            return replace(row, count=dict(self.counts).get(row.count.name, ZERO))
+            counts = dict(self.counts)
+            if base_name(row.count.name) == SHARED_COPIES:  # a stage whose layers share blocks holds all of them
+                layers = counts.get(f"n_layers.{row.layer}", counts.get("n_layers", ZERO))
+                return replace(row, count=ZERO if layers == ZERO else row.count)
+            return replace(row, count=counts.get(row.count.name, ZERO))
         here = self.last if row.end else self.first
         return row if here and not (row.end == "tied" and self.first) else None
 

@@ -19,8 +19,9 @@ class Segment:
 
     ``phase`` is the kind of the new tokens: a ``prompt`` that is prefilled, many at a time, or a ``token`` that is generated;
     ``logits`` which of them need logits, if no switch decides it; ``rows`` the rows of logits of a request under
-    ``logits: last``. ``spread`` is true for requests at random positions in their responses: each sees the mean of all steps'
-    keys. ``shared`` is true for requests that groups and stages divide evenly, fractions included.
+    ``logits: last``. ``spread`` has the prompt and the decode steps of requests at random positions in their responses: each sees
+    the mean of all steps' keys. ``shared`` is true for requests that groups and stages divide evenly, fractions included; ``group`` is
+    what the fullest group has of them, where that is not an even share.
     """
 
     requests: str
@@ -29,16 +30,19 @@ class Segment:
     phase: str = "token"
     logits: str | None = None
     rows: str = "1"
-    spread: bool = False
+    spread: tuple[str, str] | None = None
     shared: bool = False
+    group: str | None = None
 
 
 @dataclass(frozen=True)
 class AttentionReach:
-    """The limit on the keys that a query sees, and its symbol: a sliding ``window``, or its ``chunk``."""
+    """The limit on the keys that a query sees, and its symbol: a sliding ``window``, its ``chunk``, the ``top`` keys by a score, or
+    ``compressed`` entries, each made of so many tokens; ``top_compressed`` are the top ones of these, ``rate`` the symbol of the tokens of one."""
 
     kind: str
     symbol: str
+    rate: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,30 +73,54 @@ STEPS = (
     Step(
         "loaded",
         (
-            Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True),
-            Segment("batch", "1", "loaded_context - 1", spread=True),
+            Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True, group="group_chunks"),
+            Segment("batch", "1", "loaded_context - 1", spread=("prompt", "response_steps")),
+        ),
+    ),
+    Step(
+        "mixture",
+        (
+            Segment("own_chunks", "own_chunk", "own_chunk_start", "prompt", rows="own_logit_rows", shared=True, group="group_own_chunks"),
+            Segment("long_chunks", "long_chunk", "long_chunk_start", "prompt", rows="long_logit_rows", shared=True, group="group_long_chunks"),
+            Segment("own_batch", "1", "loaded_context - 1", spread=("prompt", "response_steps"), shared=True),
+            Segment("long_batch", "1", "long_context - 1", spread=("long_prompt", "long_response_steps"), shared=True),
         ),
     ),
 )
 """The steps: prefill of a prompt; one token for every request; verification of drafted tokens; decode with a chunk of a prompt; and under load, requests
-at random positions in their responses together with chunks of prompts."""
+at random positions in their responses together with chunks of prompts, of one kind or of two."""
 
 # The drivers of a segment, over requests r, new tokens n, past tokens p and a window or chunk w. A query sees at most its
 # last w keys, its own included; a windowed cache still holds w - 1 past tokens when a segment begins. Of a chunk it sees
-# the keys in it before the query.
-SPAN = {None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)"}
-FULL_PAIRS = {None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)"}
+# the keys in it before the query. Queries that choose their keys one by one read what any of them chose: at most all. An entry is made of
+# the w (or c) tokens before its end, so that the query at position x sees floor(x/w); a span counts the tokens it stands for.
+SPAN = {
+    None: "r*(p + n)", "window": "r*(min(p, w - 1) + n)", "chunk": "r*(p - floor(p/w)*w + n)", "top": "r*min(p + n, n*w/(1 token))", "compressed": "r*floor((p + n)/w)*w",
+    "top_compressed": "r*min(floor((p + n)/c), n*w/(1 token))*c",
+}  # fmt: skip
+FULL_PAIRS = {
+    None: "r*n*(p + n)", "window": "r*n*(min(p, w - 1) + n)", "chunk": "r*n*(min(p, w - 1) + n)", "top": "r*n*min(p + n, w)",
+    "compressed": "r*n*floor((p + n)/w)", "top_compressed": "r*n*min(floor((p + n)/c), w)",
+}  # fmt: skip
 CAUSAL_PAIRS = "r*(n*p + n*(n + 1)/2)"
-ONE_QUERY = {"window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w"}
+ONE_QUERY = {
+    "window": "min(x, w)", "chunk": "x - floor((x - 1)/w)*w", "top": "min(x, w)", "compressed": "floor(x/w)", "top_compressed": "min(floor(x/c), w)",
+}  # fmt: skip
 """The keys that the query at position x sees."""
+STAIRS = "(c*floor({x}/c)*(floor({x}/c) - 1)/2 + floor({x}/c)*({x} - c*floor({x}/c) + 1))"
 TRIANGLE = {
-    "window": "(min(x, w)*(min(x, w) + 1)/2 + (x - min(x, w))*w)",
+    **dict.fromkeys(("window", "top"), "(min(x, w)*(min(x, w) + 1)/2 + (x - min(x, w))*w)"),
+    "compressed": STAIRS.format(x="x").replace("c*", "w*").replace("/c", "/w"),
+    "top_compressed": f"({STAIRS.format(x='min(x, c*w)')} + (x - min(x, c*w))*w)",
     "chunk": "(floor(x/w)*w*(w + 1)/2 + (x - floor(x/w)*w)*(x - floor(x/w)*w + 1)/2)",
 }
 """Keys that the first x queries of a sequence see together."""
-CACHED_TOKENS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
-"""Tokens that a layer with a window, or of chunks, keeps of a sequence, by counting choice; every other one keeps the context."""
-STEPS_ON = "max(response_steps, 1)"
+CACHED_TOKENS = {
+    None: "context", "top": "context", "compressed": "floor(context/w)*w", "top_compressed": "floor(context/c)*c",
+}  # fmt: skip
+"""Tokens that a layer keeps of a sequence, those that entries stand for included; of one with a window or chunks see the next."""
+WINDOW_KEEPS = {"window": "min(context, w)", "chunk": "min(context, w + window_chunk)", "full": "context"}
+"""Tokens that a layer with a window, or of chunks, keeps, by counting choice."""
 LOGIT_ROWS = {"last": "r*z", "all": "r*n"}
 EXPERTS_READ: dict[str, str] = next(entry.fields["choose"]["experts"] for entry in section("define") if entry.name == "experts_read")
 """Experts per layer that the tokens of a decode step read, by counting choice."""
@@ -132,20 +160,21 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
 
-def _mean(parts: dict[str, Expr], reach: str) -> Expr:
+def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
     """The keys that requests at random positions in their responses see in a step, within a window or a chunk."""
-    begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in ("prompt", f"prompt + {STEPS_ON}"))
-    return build.mul(parts["r"], build.div(build.sub(end, begin), parse(STEPS_ON)))
+    steps = f"max({steps}, 1)"
+    begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}"))
+    return build.mul(parts["r"], build.div(build.sub(end, begin), parse(steps)))
 
 
 def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Expr:
     parts = {"r": parse(segment.requests), "n": parse(segment.new), "p": parse(segment.past), "z": parse(segment.rows)}
     kind = reach.kind if reach else None
     if reach:
-        parts["w"] = Name(reach.symbol)
+        parts |= {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
     if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
         cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
-        return _mean(parts, "window" if cached else kind)
+        return _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
     plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}

@@ -18,7 +18,6 @@ from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.tree import ZERO, DerivativeName, Expr, Name, changed_inputs, names
 from symroof.theory.architecture import GENERIC, Architecture
-from symroof.theory.block_rows import CORE
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.devices import WHOLE, Devices, total_of
 from symroof.theory.layout import SINGLE, Layout
@@ -26,10 +25,12 @@ from symroof.theory.operator_table import LINEAR
 from symroof.theory.operators import PARTS, Operator
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.quantity import Quantity
+from symroof.theory.sparse_rows import CACHE_NAMES, CORE, attention_sources
 from symroof.theory.stages import NOT_CLOSED, Pipeline
 from symroof.theory.steps import STEPS
 from symroof.theory.switches import Assumptions, assume
 from symroof.theory.symbols import INPUTS, STEP_INDEX, ExpressionName, Symbol, base_name, default_latex, slope_symbol
+from symroof.theory.theory_files import cited
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
@@ -77,6 +78,14 @@ class Theory:
                 raise UnknownName(name)
             self._symbols[name] = _of_kind(symbol, kind) if kind else symbol
         return self._symbols[name]
+
+    def reference(self, name: str) -> str:
+        """Where the formula of a name can be looked up: that of a cache where its kinds of attention are defined."""
+        declared = self.own.quantity(name)
+        if base_name(name) in CACHE_NAMES:
+            kinds = dict.fromkeys(source for layer in self.architecture.layers for source in attention_sources(layer))
+            return "; ".join(map(cited, kinds)) or (declared.reference if declared else "")
+        return declared.reference if declared else ""
 
     def _unnamed(self, formula: ExpressionName) -> Symbol:
         unit = dimension.dimension(formula.tree, self.dimension)

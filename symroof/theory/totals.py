@@ -27,7 +27,7 @@ from symroof.theory.operator_table import (
     total,
     width_of,
 )
-from symroof.theory.steps import CACHED_TOKENS, DRIVERS, STEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
+from symroof.theory.steps import CACHED_TOKENS, DRIVERS, STEPS, WINDOW_KEEPS, AttentionReach, DriverScope, ExpertPool, Step, driver
 from symroof.theory.switches import Assumptions, assume
 
 COEFFICIENTS = {
@@ -47,6 +47,8 @@ COEFFICIENTS = {
 }
 """The readable coefficient of each (stream, driver)."""
 
+REACHED = {"window": "window", "chunk": "chunk", "top": "chosen", "compressed": "compressed", "top_compressed": "chosen"}
+"""The word for what queries reach, where that tells groups of rows apart."""
 ALWAYS_READ = "fixed_weight_bytes"
 """The coefficient of the weights outside the experts, if there are any."""
 
@@ -102,9 +104,21 @@ class Totals:
 
     def _name(self, key: Key, groups: dict[Key, list[PlacedRow]]) -> str:
         stream, per, _ = key
-        several = sum(other[:2] == key[:2] for other in groups) > 1
+        alike = [other for other in groups if other[:2] == key[:2]]
         name = ALWAYS_READ if key[:2] == ("weights", "once") and self.has_experts else COEFFICIENTS[stream, per]
-        return f"{name}.{groups[key][0].layer or 'all'}" if several else name
+        return f"{name}.{self._telling_label(key, alike, groups)}" if len(alike) > 1 else name
+
+    def _telling_label(self, key: Key, alike: list[Key], groups: dict[Key, list[PlacedRow]]) -> str:
+        """What tells a group from others of its stream and driver: its layer, what its queries reach, or both."""
+
+        def label(other: Key, parts: tuple[bool, bool]) -> str:
+            words = (groups[other][0].layer or "all", REACHED[other[2].kind] if isinstance(other[2], AttentionReach) else "any")
+            return "_".join(word for word, told in zip(words, parts, strict=True) if told)
+
+        for parts in ((True, False), (False, True)):
+            if sum(label(other, parts) == label(key, parts) for other in alike) == 1:
+                return label(key, parts)
+        return label(key, (True, True))
 
     @cached_property
     def has_experts(self) -> bool:
@@ -168,7 +182,8 @@ class Totals:
         name = per if (step.name, per) == ("decode", "experts_read") else f"{step.name}_{per}"
         symbol = scope.experts if isinstance(scope, ExpertPool) else scope.symbol if scope else ""
         label = symbol.partition(".")[2] or (scope.kind if isinstance(scope, AttentionReach) else "")
-        for part in (label, phase):
+        within = scope.kind if isinstance(scope, AttentionReach) and scope.rate and "." in symbol else None
+        for part in (label, within, phase):
             name = _dotted(name, part) if part else name
         return name
 
@@ -252,12 +267,13 @@ def _stored_bytes(narrow: list[PlacedRow]) -> Expr:
 def resident(coefficient: Expr, scope: DriverScope, kept: str, requests: Expr = BATCH) -> Expr:
     """The bytes that requests cache at the context, from those of one token; ``kept`` is what a layer with a window, or of chunks, keeps."""
     reach = scope if isinstance(scope, AttentionReach) else None
-    held = parse(CACHED_TOKENS[kept] if reach else "context")
+    kind = reach.kind if reach else None
+    held = parse(WINDOW_KEEPS[kept] if kind in ("window", "chunk") else CACHED_TOKENS[kind])
     return build.mul(coefficient, requests, _put(held, reach))
 
 
 def _put(tree: Expr, reach: AttentionReach | None) -> Expr:
-    return substitute(tree, {"w": Name(reach.symbol)}) if reach else tree
+    return substitute(tree, {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}) if reach else tree
 
 
 def _dotted(name: str, label: str) -> str:

@@ -16,7 +16,7 @@ from symroof.specs import catalogue
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, requests_per_rank, solved, with_values
 from symroof.vllm.command_line import ServeCommand, read_line
-from symroof.vllm.engines import ENGINES, LLAMA, SGLANG, TRTLLM
+from symroof.vllm.engines import ENGINES, LLAMA, SGLANG, TRTLLM, engine_of_image
 from symroof.vllm.served_case import ServedCase, refusal, served_case
 
 DEVICES_OF_A_NODE = 8
@@ -31,9 +31,9 @@ NARROW_CACHE = Fraction(17, 16)
 """Bytes of a cache element of 8 bits, with its share of llama.cpp's scale."""
 FACTS = (
     "memory_bytes", "usable_memory", "fits", "concurrency", "itl", "itl_last", "mixed_time", "ttft", "chunk_steps", "chunked_ttft", "decode_throughput",
-    "sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
+    "sustained_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok", "speculation_speedup",
 )  # fmt: skip
-UNDER_LOAD = frozenset({"sustained_itl", "even_prefill_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
+UNDER_LOAD = frozenset({"sustained_itl", "loaded_ttft", "worst_itl", "sustained_throughput", "cost_per_mtok"})
 """Facts that use the token budgets of all ranks; a step with one chunk uses that of its own rank."""
 RESULTS = ("sustained_itl", "worst_itl", "loaded_ttft", "sustained_throughput", "load", "cost_per_mtok", "fleet_price")
 """Quantities of the recommended command, with the replicas that the arrival rate needs."""
@@ -382,7 +382,8 @@ def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
     if line.engine is LLAMA:
         chosen |= {"max-model-len": str(served.requested * int(chosen["max-num-seqs"])), "value-cache-dtype": chosen["kv-cache-dtype"]}
     on_hub = line.engine is LLAMA and catalogue.model_by_hub_name(line.flags["model"].value) is not None
-    model = ["-hf"] if on_hub else [line.engine.model_flag] if line.engine.model_flag else []
+    imaged = bool(line.before) and engine_of_image(line.before[-1]) is not None  # older images take no model without its flag
+    model = ["--model"] if imaged else ["-hf"] if on_hub else [line.engine.model_flag] if line.engine.model_flag else []
     words = [*line.before, *(() if line.before else line.engine.program), *model, str(line.flags["model"].value)]
     for name, written in line.flags.items():
         if name in ("model", "config") or name in chosen:

@@ -127,6 +127,7 @@ class _CommandParser:
         self.problems: list[Problem] = []
 
     def read(self) -> ServeCommand:
+        self._inner_shell()
         self._shell()
         self._start()
         self._flags()
@@ -137,6 +138,14 @@ class _CommandParser:
         if self.problems:
             raise InputError(self.problems)
         return ServeCommand(self.line.source, self.line.flags, tuple(self._once(self.others)), self.engine, tuple(self.before), tuple(dict.fromkeys(self.said)))
+
+    def _inner_shell(self) -> None:
+        """The line that a shell is given (``bash -c '...'``), in place of the shell and of what starts it."""
+        for i in range(len(self.words) - 2):
+            shell, option, inner = self.words[i : i + 3]
+            if re.fullmatch(r"(/\S*/)?(ba|z)?sh", shell.text) and re.fullmatch(r"-\w*c", option.text):
+                self.words = [LocatedText(word.text, inner.column) for word in _words(inner.text)]
+                return
 
     def _flags(self) -> None:
         while self.words:
@@ -319,6 +328,8 @@ def _of_file(data: dict[str, Any], engine: Engine) -> list[tuple[str, Any]]:
 def _count(flag: Flag, text: str) -> int | str:
     if flag.name == "max-model-len" and text.lower() in (AUTO, "-1", "0"):
         return AUTO
+    if flag.name == "max-num-batched-tokens" and text == "-1":  # SGLang: prompts are not cut into chunks
+        return 0
     match = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)([kmgKMG]?)", text)
     value = Fraction(match[1]) * SIZES.get(match[2], 1) if match else Fraction(0)
     if value.denominator != 1 or not 0 < value <= LARGEST_COUNT:

@@ -91,9 +91,19 @@ NOT_MODELLED = {
     "num-gpu-blocks-override": "a cache of a fixed number of blocks",
     "enforce-eager": "no CUDA graphs: launches are exposed (`kernel_launch`, `kernels_per_layer`)",
     "max-num-partial-prefills": "prompts that are prefilled at once",
+    "n-cpu-moe": "experts of some layers on the host",
+    "cpu-moe": "experts on the host",
+    "override-tensor": "tensors on other devices",
+    "ncmoe": "experts of some layers on the host",
+    "cmoe": "experts on the host",
+    "ot": "tensors on other devices",
+    "enable-hierarchical-cache": "a cache on the host behind that of the device",
+    "max-total-tokens": "a cache of a fixed size",
+    "max-beam-width": "several beams for a request",
+    "moe-dense-tp-size": "another degree for the dense layers",
     "decode-context-parallel-size": "decode context parallelism: a cache split along the context",
 }
-"""Flags that affect performance but are not modelled, and their effect."""
+"""Flags of any server that affect performance but are not modelled, and their effect."""
 VALUELESS = frozenset({
     "enforce-eager", "trust-remote-code", "enable-auto-tool-choice", "disable-log-stats", "disable-log-requests", "async-scheduling", "enable-lora",
     "skip-tokenizer-init", "disable-custom-all-reduce", "disable-sliding-window", "enable-reasoning", "disable-cascade-attn",

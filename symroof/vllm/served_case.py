@@ -214,7 +214,7 @@ def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
     and value heads may also have copies. Blocks of scales stay whole. Experts that stand whole are not cut."""
     if tp == 1 or line.engine is LLAMA:
         return ""
-    cut: dict[int, str] = {}
+    cut: dict[int | Fraction, str] = {}
     whole = line.on("enable-expert-parallel") or "expert-parallel-size" in line.flags
     block = (spec.quantization.scale_rows or 1) if spec.quantization else 1
     for kind in spec.layers:
@@ -410,7 +410,7 @@ def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int,
     if study.first.assumptions["scheduling"] == "chunked":
         left = f"chunk = {max(budget - own_running, 0):,}: what {budget:,} tokens leave beside a full batch{' per rank' * (ranks > 1)}"
     else:
-        left = f"{budget:,} tokens of prompts in a step of their own"
+        left = "whole prompts in a step of their own" if written == 0 else f"{budget:,} tokens of prompts in a step of their own"
     _note_flag(line, flags, "max-num-batched-tokens", left, f"{budget:,}")
     if "micro-batch" in line.flags:
         _note_flag(line, flags, "micro-batch", f"window_chunk = {line.flags['micro-batch'].value:,}")
@@ -452,8 +452,12 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
     warnings = []
     inputs = made.study.first.given
     if made.study.first.does_not_fit:
-        needs, has = (made.study.first.result(name).plain() for name in ("memory_bytes", "usable_memory"))
-        warnings.append(f"not even one request of {made.requested:,} tokens fits: it needs {needs} of {has} usable")
+        answers = made.study.first
+        reserved = Fraction(answers.case.value("memory_reserve")) * Fraction(answers.case.value("instance_devices"))
+        needs = format_quantity(Fraction(answers.case.value("memory_bytes")) - reserved, "byte")
+        kept = f", and {format_quantity(reserved, 'byte')} are reserved" if reserved else ""
+        usable = answers.result("usable_memory").plain()
+        warnings.append(f"not even one request of {made.requested:,} tokens fits: it needs {needs}{kept}, of {usable} usable")
     if assumed:
         warnings.append(f"no workload is given: every request is assumed to have the maximum length, {made.longest:,} tokens; give --prompt and --output")
     sizes = [made.study.first.case.value(name) for name in ("prompt", "output") if name in inputs]

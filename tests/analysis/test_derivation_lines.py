@@ -44,7 +44,7 @@ def test_a_line_without_a_value_says_what_it_needs(cases):
 def test_a_line_of_what_is_searched_names_the_search(cases):
     answers = Study("gpt2", "h100-sxm", prompt=100, output=20, batch=4, arrival_rate="1 request/s").first
     step = step_of("steady_batch", answers)
-    assert (step.text, step.search.kind, step.search.unknown) == ("steady_batch", "fixed_point", "batch")
+    assert (step.text, step.search.kind, step.search.unknown) == ("steady_batch", "fixed_point", "decoding_requests")
     assert 0 < step.result.value < 4
 
 

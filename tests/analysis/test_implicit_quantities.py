@@ -12,7 +12,7 @@ SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128
 @pytest.mark.parametrize(
     ("more", "equation", "unknown", "why"),
     [
-        ({"chunk": 256, "itl_target": "1 ms"}, "max_batch_sustained_itl", None, "which formula chunked_itl follows turns on batch"),
+        ({"chunk": 256, "itl_target": "1 ms"}, "max_batch_sustained_itl", None, "batch is an argument of sqrt()"),
         ({"arrival_rate": "1 request/s", "ttft_target": "1 s"}, "max_arrival_ttft", None, "steady_batch is searched for each arrival_rate"),
         ({}, "exp(batch/10) = batch + 2", "batch", "batch is an argument of exp()"),
         ({}, "2**(batch/4) = batch + 2", "batch", "batch is in an exponent"),
@@ -27,12 +27,12 @@ def test_why_an_answer_is_a_number(more, equation, unknown, why):
 def test_the_relation_of_what_is_searched():
     """The least batch that the arrivals keep busy, at most that of the case; the largest that meets both targets; a formula has none."""
     answers = Study(**SERVED, arrival_rate="1 request/s", itl_target="1 ms").first
-    busy = "arrival_rate/dp*response_steps*sustained_itl(batch = steady_batch)"
-    assert text(implicit("steady_batch", answers)) == f"steady_batch = min({busy}, batch)"
-    assert text(implicit("best_batch", answers)) == "meets_itl(batch = best_batch)*meets_ttft(batch = best_batch) = 1"
+    busy = "arrival_rate/dp*slot_steps*open_itl(decoding_requests = steady_batch)"
+    assert text(implicit("steady_batch", answers)) == f"steady_batch = min({busy}, most_decoding)"
+    assert text(implicit("best_batch", answers)) == "meets_itl(batch = best_batch)*meets_ttft(wait_for_slot = 0, batch = best_batch) = 1"
     assert implicit("itl", answers) is None
     derivation = Study(**SERVED, arrival_rate="1 request/s").derive("steady_batch")
-    assert derivation.implicit_text == f"steady_batch = min({busy}, batch)"
+    assert derivation.implicit_text == f"steady_batch = min({busy}, most_decoding)"
     assert [step.symbol.name for step in derivation.steps] == ["steady_batch"]
     plain = Study(**SERVED).derive("itl")
     assert (plain.implicit, plain.implicit_text, plain.search) == (None, "", None)

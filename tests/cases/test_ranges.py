@@ -147,7 +147,7 @@ def test_labels_and_truths_are_those_that_occur(study):
 def test_a_range_that_begins_where_only_exact_sums_have_a_value():
     """A prompt read token by token takes more steps than floats add up: the range of a time once stood still at its first chunk."""
     answers = Study("gpt-oss-20b", "h200", prompt=30000, output=17, batch=32, chunk="1..41").first
-    for name in ("chunked_ttft", "prompt_steps_time", "chunk_added_time", "loaded_ttft"):
+    for name in ("chunked_ttft", "loaded_ttft"):
         values = [value_at(answers.case, {"chunk": Fraction(chunk)}, name) for chunk in range(1, 42)]
         result = answers.result(name)
         assert (result.low, result.high) == (min(values), max(values)) and result.low < result.high

@@ -155,3 +155,14 @@ def test_derive_latex_has_balanced_braces():
 def test_derive_an_unknown_name_names_the_nearest():
     message = refused("derive", "ttfft")
     assert "did you mean 'ttft'" in message
+
+
+@pytest.mark.parametrize(("model", "source"), [("llama-3-8b", "arXiv 2211.05102"), ("deepseek-v3", "arXiv 2405.04434, section 2.1")])
+def test_the_source_of_a_cache_is_where_its_attention_is_defined(model, source):
+    said = good("derive", "kv_bytes_per_token", "--model", model).out
+    assert next(line for line in said.splitlines() if line.startswith("source of the formula")).endswith(source)
+
+
+def test_a_latent_cache_that_is_expanded_is_cached_in_full():
+    """61 layers of 128 heads with a key of 192 and a value of 128, two bytes each."""
+    assert good("derive", "kv_bytes_per_token", "--model", "deepseek-v3", "--assume", "mla=expanded", "--json").json["value"] == 61 * 128 * (192 + 128) * 2

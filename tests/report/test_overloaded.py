@@ -6,8 +6,9 @@ import pytest
 
 from symroof.api import Study
 from symroof.report.pictures.picture_kinds import of_review
+from symroof.report.recommendation import subject_of
 from symroof.report.render import render
-from symroof.report.view import subject_of, view
+from symroof.report.view import view
 from symroof.report.view_decision import key_numbers
 
 from . import FORMATS, static

@@ -95,7 +95,7 @@ def test_what_it_bears_of_longer_prompts_is_what_no_batch_bears_beyond(bought):
         for batch in range(run.batch, 0, -1):
             case = longer.changed({"batch": Fraction(batch)})
             if case.value("sustained_itl") <= Fraction(1, 20):
-                return case.value("load") < 1 and case.value("queued_ttft") <= 2
+                return case.value("load") < 1 and case.value("loaded_ttft") <= 2
         return False
 
     assert borne(int(last.value)) and not borne(int(last.value) + 1)

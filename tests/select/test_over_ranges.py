@@ -49,7 +49,7 @@ def test_a_wait_takes_more_copies_than_the_load():
     for copies in range(1, 9):
         made = Study(**case, dp=copies)
         if made.exact("load") < 1:
-            waits[copies] = made.exact("queued_ttft")
+            waits[copies] = made.exact("loaded_ttft")
     assert min(waits) == 2
     for target, more in ((0.034, True), (0.04, True), (0.05, True), (0.06, True), (0.4, False)):
         (configuration,) = select(**case, targets={"ttft": target}, efficiency="peak").configurations

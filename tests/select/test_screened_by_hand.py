@@ -49,9 +49,9 @@ class Server:
             "queue_time": float(self.queue),
             "cost_per_mtok": self.price / batch * slow,
             "memory_bytes_per_device": self.memory + self.cache * batch,
-            "loaded_ttft": self.read * batch * slow + self.queue + (0.0 if not rated else self.wait / copies if load < 1 else math.nan),
+            "loaded_ttft": self.read * batch * slow + self.queue + (0.0 if not rated else (self.wait + self.slots / batch) / copies if load < 1 else math.nan),
         }
-        return {**made, "load": load, "queued_ttft": made["loaded_ttft"] + self.slots / batch / copies} if rated else made
+        return {**made, "load": load} if rated else made
 
     def misses(self, values, limits):
         missed = {name for name in limits if not values[LIMITS[name]] <= self.limits[name] * (1 + CLOSE)}
@@ -82,7 +82,6 @@ def group(servers, limits, *, rated, open_copies, chosen_batch, ranged):
 
     made.quick, made.rising = function(every), function(UNQUEUED)
     made.queued = function(("loaded_ttft",)) if rated else made.quick
-    made.from_arrival = function(("queued_ttft",)) if rated else made.quick
     return made
 
 
@@ -99,12 +98,7 @@ def by_walk(server, limits, *, rated, open_copies, chosen_batch, ranged, others_
     judged = server.batch if chosen_batch else max(most, 1)
     copies = 1
     if open_copies:
-
-        def from_arrival(copies):
-            values = server.values(judged, copies, slow, rated)
-            return {**values, "loaded_ttft": values["queued_ttft"]}
-
-        enough = [c for c in range(1, COPIES + 1) if not server.misses(from_arrival(c), {"ttft"} & set(limits))]
+        enough = [c for c in range(1, COPIES + 1) if not server.misses(server.values(judged, c, slow, rated), {"ttft"} & set(limits))]
         copies = enough[0] if enough else None
     at = copies or 1
     waits = server.values(judged, at, slow, rated)["loaded_ttft"]
@@ -171,7 +165,7 @@ def held_to_shares(server, result, walk, limits, mode):
     wait = server.values(walk.judged, walk.at, 1.0, mode["rated"])["loaded_ttft"]
     for batch in {walk.judged, *((walk.least, walk.most) if walk.most else ())}:
         own = server.values(batch, walk.at, 1.0, mode["rated"]) | ({"loaded_ttft": wait} if mode["rated"] else {})
-        own = {name: value for name, value in own.items() if not math.isnan(value) and name != "queued_ttft"}  # by which copies alone are counted
+        own = {name: value for name, value in own.items() if not math.isnan(value)}
         assert result.values[batch] == pytest.approx(own)
 
 

@@ -86,7 +86,7 @@ def test_copies_are_as_many_as_the_arrival_rate_asks_for_and_no_fewer_do():
         loads = {}
         for copies in (c.run.copies, c.run.copies - 1):
             made = Study(**CASE, hardware=name, batch=c.run.batch, dp=copies, arrival_rate=100)
-            ttft = made.first.get("queued_ttft")
+            ttft = made.first.get("loaded_ttft")
             loads[copies] = made.exact("load") < 1 and ttft is not None and ttft.value <= Fraction(1, 2)
         assert loads == {c.run.copies: True, c.run.copies - 1: False}
     prices = [float(c.run.value("fleet_price")) for c in choice.passing]
@@ -98,8 +98,8 @@ def test_what_it_bears_is_the_last_arrival_rate_that_passes():
     last = headrooms(c.run, ["arrival_rate"])[0]
     own = {**CASE, "hardware": "h100-sxm", "batch": c.run.batch, "dp": c.run.copies}
     below, above = (Study(**own, arrival_rate=last.value * factor) for factor in (0.9999, 1.0001))
-    assert below.exact("load") < 1 and float(below.exact("queued_ttft")) <= 0.5
-    ttft = above.first.get("queued_ttft")
+    assert below.exact("load") < 1 and float(below.exact("loaded_ttft")) <= 0.5
+    ttft = above.first.get("loaded_ttft")
     assert above.exact("load") >= 1 or ttft is None or float(ttft.value) > 0.5
 
 

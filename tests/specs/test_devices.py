@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 import symroof as sr
+from symroof.api import Study
 from symroof.claims.catalogue_figures import as_quantity, catalogue_figure
 from symroof.errors import InputError
 from symroof.specs import catalogue
@@ -56,10 +57,28 @@ def test_where_only_the_label_is_known_the_source_says_so(name):
 
 @pytest.mark.parametrize("name", [name for name in HARDWARE if SHIPPED[name].memory.reported is not None])
 def test_what_is_reported_is_near_the_label(name):
-    """A label of so many GB stands for at most as many GiB, of which drivers, ECC and runtimes keep a few per cent."""
+    """A label of so many GB stands for at most as many GiB, of which drivers, ECC and runtimes keep a few per cent; Metal lets one process use two thirds of
+    a small Mac's, three quarters of a large one's."""
     memory = SHIPPED[name].memory
     ratio = memory.reported.value.value / memory.capacity.value.value
-    assert Fraction(93, 100) < ratio <= Fraction(1024**3, 10**9)
+    share = 1 if SHIPPED[name].vendor != "Apple" else Fraction(3, 4) if memory.capacity.value.value >= 36 * GIGA else Fraction(2, 3)
+    assert Fraction(93, 100) * share < ratio <= Fraction(1024**3, 10**9) * share
+
+
+@pytest.mark.parametrize(("name", "mib"), [("m1", 10_922), ("m2-pro", 21_845), ("m2-max", 73_728), ("m4-max", 49_152)])
+def test_what_metal_logs(name, mib):
+    """recommendedMaxWorkingSetSize of 16, 32, 96 and 64 GB: 10,922.67, 21,845.34 and 73,728 MiB, and 49,152."""
+    assert value(name, "mem_capacity") == mib * 1024**2
+
+
+def test_sixteen_bits_are_the_format_that_a_device_is_made_for():
+    """Gaudi 3: 1,678 TFLOP/s in bf16, 459 in fp16; where nobody says which, or says bf16, it is the former."""
+    rates = [
+        Study(model="llama-3-8b", hardware="gaudi3", prompt=8, engine="ideal", **more).value("peak_flops")
+        for more in ({}, {"activations": "bf16"}, {"activations": "fp16"})
+    ]
+    assert rates == [1678e12, 1678e12, 459e12]
+    assert Study(model="llama-3-8b", hardware="h100-sxm", prompt=8, engine="ideal").first.compute == "fp16"
 
 
 def test_a_given_capacity_is_stronger_than_the_catalogue():

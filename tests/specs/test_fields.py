@@ -129,7 +129,7 @@ BARE = "name: m\nparams: 1 parameter\n"
         (f"{BARE}aliases: x\nnotes: {{a: 1}}", [(3, 1, "aliases", "expected a list", ""), (4, 1, "notes", "expected a list", "")]),
         (LAYER.replace("head_dim: 1", "head_dim: 1, widnow: 3"), [(4, 73, "layers[0].attention.widnow", "unknown key", "did you mean 'window'?")]),
         (LAYER.replace("d_ff: 3", "d_ff: 3, baas: 1"), [(4, 89, "layers[0].ffn.baas", "unknown key", "did you mean 'bias'?")]),
-        (LAYER.replace("{n_heads", "{kind: gqb, n_heads"), [(4, 21, "layers[0].attention", "kind must be one of gqa, chunked, mla, none", "did you mean 'gqa'?")]),
+        (LAYER.replace("{n_heads", "{kind: gqb, n_heads"), [(4, 21, "layers[0].attention", "kind must be one of gqa, chunked, mla, compressed, shared, none", "did you mean 'gqa'?")]),
     ],
 )  # fmt: skip
 def test_faults_of_a_model(text, listed):

@@ -158,6 +158,7 @@ PLACES = {
     "granite-4.0-h-tiny": {"full": [5, 15, 25, 35]},
     "jamba-1.5-mini": {"full_dense": [4, 12, 20, 28], "mamba_moe": range(1, 32, 2)},
     "kimi-k2": {"dense": [0], "moe": range(1, 61)},
+    "kimi-k2-thinking": {"dense": [0], "moe": range(1, 61)},
     "lfm2-1.2b": {"full": [2, 5, 8, 10, 12, 14]},
     "lfm2-8b-a1b": {"conv_dense": [0, 1], "full_moe": [2, 6, 10, 14, 18, 21]},
     "llama-4-maverick": {"full_moe": range(3, 48, 4), "chunked_moe": range(1, 48, 4), "chunked_dense": range(0, 48, 2)},

@@ -30,6 +30,10 @@ LAYERS = {
     "mamba2": "{attention: {kind: mamba2, d_inner: 128, d_state: 8, d_conv: 4, ssm_heads: 4, ssm_groups: 2}}",
     "linear": "{attention: {kind: linear, linear_key_heads: 4, linear_value_heads: 4, linear_key_dim: 16, linear_value_dim: 16}, ffn: {d_ff: 96}}",
     "gated delta": "{attention: {kind: gated_delta, linear_key_heads: 4, linear_value_heads: 8, linear_key_dim: 16, linear_value_dim: 16, d_conv: 4}, ffn: {d_ff: 96}}",
+    "chosen keys": "{attention: {kind: mla, n_heads: 8, kv_lora_rank: 32, qk_nope_dim: 16, qk_rope_dim: 8, value_dim: 12, q_lora_rank: 40, index_heads: 2, index_dim: 8, index_topk: 9}, ffn: {d_ff: 96}}",
+    "chosen blocks": "{attention: {n_heads: 8, n_kv_heads: 2, head_dim: 16, index_heads: 2, index_dim: 8, index_topk: 9}, ffn: {d_ff: 96}}",
+    "compressed": "{attention: {kind: compressed, n_heads: 8, head_dim: 16, q_lora_rank: 24, window: 4, out_rank: 12, out_groups: 2, compress_rate: 4, index_heads: 2, index_dim: 8, index_topk: 9}, ffn: {d_ff: 96}}",
+    "kimi delta": "{attention: {kind: kimi_delta, linear_key_heads: 4, linear_value_heads: 4, linear_key_dim: 16, linear_value_dim: 16, d_conv: 4}, ffn: {d_ff: 96}}",
     "convolution": "{attention: {kind: conv, d_conv: 3}, ffn: {d_ff: 96}}",
 }
 

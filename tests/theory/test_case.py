@@ -326,10 +326,10 @@ def test_a_search_at_another_number_moves_as_it_does_there():
 
 
 def test_a_search_that_needs_an_input_takes_the_batch_without_it():
-    rate = {"sustained_itl": 1, "response_steps": 2, "load": Fraction(1, 2), "batch": 9}
+    rate = {"open_itl": 1, "slot_steps": 2, "load": Fraction(1, 2), "most_decoding": 9}
     case = made(**rate)
     assert case.search("steady_batch") is None and case.value("steady_batch") == 9
-    assert text(case.formula("steady_batch")) == "batch" and case.search("steady_batch", {"arrival_rate"}) is not None
+    assert text(case.formula("steady_batch")) == "most_decoding" and case.search("steady_batch", {"arrival_rate"}) is not None
     assert made(**rate, arrival_rate=3).value("steady_batch") == 6
     with pytest.raises(NoValue, match="no steady state"):
         made(**{**rate, "load": 1}, arrival_rate=3).value("steady_batch")
@@ -342,18 +342,25 @@ def test_the_largest_batch_that_meets_its_target():
 
 
 def test_what_is_chosen_by_what_decides_it():
-    """A paced chunk larger than the budget: every step is full. What decides stays a choice where it moves."""
-    values = {"chunk": 10, "prompts_per_step": Fraction(1, 4), "chunks_per_step": Fraction(1, 2), "prompt_steps_time": 8, "loaded_decode_time": 1, "chunked_batch": 1, "even_prefill_itl": 5, "batch": 4,
-              "prompt": 30, "cached_prefix": 0, "output": 7, "response_steps": 6}  # fmt: skip
-    over = made(**values)  # 4*30/6 = 20 a step
-    assert over.value("chunked_itl") == 5 and text(over.formula("chunked_itl")) == "even_prefill_itl"
-    under = made(**{**values, "batch": 1})  # 5 a step: (1 - 1/2)*1 + 1/4*8
-    assert under.value("chunked_itl") == Fraction(5, 2) and "of_largest" not in text(under.formula("chunked_itl"))
-    assert [over.at("chunked_itl", {"batch": Fraction(n)}) for n in (1, 4)] == [Fraction(5, 2), 5], "each by its own numbers"
-    for moved in ("batch", "chunk"):
-        assert "of_largest" in text(under.formula("chunked_itl", {moved}))
-    assert "of_largest" not in text(under.formula("chunked_itl", {"price"}))
-    assert text(made(**{name: value for name, value in values.items() if name != "chunk"}).formula("chunked_itl")) == "even_prefill_itl"
+    """A prompt that is longer than a step has room for leaves a rest. What decides stays a choice where it moves."""
+    values = {
+        "uncached_prompt": 30,
+        "rest_tokens": 5,
+        "prefill_room": "batch*10",
+        "packed_tokens": "batch*10",
+        "fresh_tokens": 40,
+        "fresh_skew": 3,
+        "fresh_spread": 13,
+        "batch": 2,
+    }
+    long = made(**values)
+    assert long.value("few_tokens") == 5 and text(long.formula("few_tokens")) == "rest_tokens"
+    short = made(**{**values, "batch": 4})  # 40 + 3 - 13 of 40
+    assert short.value("few_tokens") == 30 and "of_largest" not in text(short.formula("few_tokens"))
+    assert [long.at("few_tokens", {"batch": Fraction(n)}) for n in (4, 2)] == [30, 5], "each by its own numbers"
+    for moved in ("batch", "uncached_prompt"):
+        assert "of_largest" in text(short.formula("few_tokens", {moved}))
+    assert "of_largest" not in text(short.formula("few_tokens", {"price"}))
 
 
 # ------------------------------------------------------------------------------------------------------------ dependences
@@ -364,7 +371,7 @@ def test_the_inputs_that_a_value_is_worked_out_from():
     assert case.reachable_names("ridge_point") == ("ridge_point", "peak_flops", "mem_bandwidth", "link_bandwidth")
     assert case.inputs_used("ridge_point", "price") == ("peak_flops", "mem_bandwidth", "link_bandwidth", "price")
     searched = made(**SERVED)
-    assert searched.reachable_names("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_request_rate", "response_steps", "loaded_decode_time")
+    assert searched.reachable_names("disaggregated_batch")[:4] == ("disaggregated_batch", "prefill_request_rate", "slot_steps", "response_steps")
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,13 @@ LAYERS = {
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
     "convolution": Layer(mixers=("conv",)),
+    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe", traits=frozenset({"zero_experts"})),
+    "chosen keys": Layer(mixers=("mla",), reach="top", traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"})),
+    "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
+    "compressed, chosen": Layer(mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})),
+    "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none", traits=frozenset({"adapters", "attention_adapters"})),
+    "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=frozenset({"value_residual"})),
+    "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }
 MIXED = Architecture(
@@ -58,6 +65,14 @@ HYBRID = Architecture(
     order=("mamba", "latent", "mamba", "chunked"),
     kept=frozenset({"embedding", "lm_head", "router"}),
 )
+COMPRESSED = Architecture(
+    (
+        Layer(label="chosen", mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"}), own=frozenset({"n_layers", "compress_rate"})),
+        Layer(label="heavy", mixers=("compressed",), reach="window", traits=frozenset({"compressed"}), own=frozenset({"n_layers", "compress_rate"})),
+        Layer(label="local", mixers=("compressed",), reach="window", own=frozenset({"n_layers"})),
+    ),
+    order=("local", "chosen", "heavy"), hyper=True,
+)  # fmt: skip
 LAYOUTS = {
     "one device": {},
     "heads cut and copied": {"tp": 12, "dp": 2},
@@ -87,14 +102,14 @@ def check_all(built):
 
 @pytest.mark.parametrize(("switch", "value"), CHOICES)
 def test_every_definition_has_its_declared_unit(switch, value):
-    for architecture in (GENERIC, MIXED, HYBRID, *(Architecture((layer,)) for layer in LAYERS.values())):
+    for architecture in (GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((layer,)) for layer in LAYERS.values())):
         check_all(theory(architecture, assume(**{switch: value})))
 
 
 @pytest.mark.parametrize("degrees", LAYOUTS.values(), ids=list(LAYOUTS))
 @pytest.mark.parametrize("counted", ["matmul", "nominal"])
 def test_every_definition_of_a_device_has_its_declared_unit(degrees, counted):
-    for architecture in (GENERIC, MIXED, HYBRID, *(Architecture((layer,)) for layer in LAYERS.values())):
+    for architecture in (GENERIC, MIXED, HYBRID, COMPRESSED, *(Architecture((layer,)) for layer in LAYERS.values())):
         check_all(laid_out(architecture, assume(parameters=counted), degrees))
 
 
@@ -242,7 +257,7 @@ def test_no_two_operators_share_a_formula(label):
 
 @pytest.mark.parametrize("label", LAYERS)
 def test_a_row_is_written_once(label):
-    written = [(row.operator, row.stream, row.amount, row.per, row.phase, row.when) for row in layer_rows(LAYERS[label], "layer")]
+    written = [(row.operator, row.stream, row.amount, row.per, row.phase, row.when, row.reach) for row in layer_rows(LAYERS[label], "layer")]
     assert len(written) == len(set(written))
 
 

@@ -5,7 +5,7 @@ inputs is a made-up number that depends on each of them. What the table cannot h
 """
 
 import math
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import pytest
@@ -28,7 +28,7 @@ POINTS = [
     *(Made(11, prompts_per_step=x, mix_prompts_per_step=x, response_steps=1, batch=4, prefill_batch=4 + x) for x in (Fraction(1, 2), Fraction(5, 2), 0)),
     *(Made(12, burst_rate=3 + x, dp=3, service_time=1, arrival_rate=2 + x, percentile=Fraction(1, 4) + x / 2, utilization=Fraction(1, 2)) for x in (Fraction(1, 3), 0, Fraction(-1, 5))),
     *(Made(13 + k, context=20, prompt=20 + k, output=1, batch=2) for k in (-2, 0, 2)),
-    *(Made(16, prompt_chunks=k, final_chunk=1, prompt=10**6, step_budget=5000) for k in (1, 2, 3)),
+    *(Made(16, prompt_chunks=k, prompt=10**6, step_budget=5000) for k in (1, 2, 3)),
     *(Made(16, even_chunk=31 + k, step_budget=32, mix_even_chunk=31 + k, mix_budget=32, memory_bytes_per_device=9 + k, usable_memory_per_device=10) for k in (0, Fraction(1, 2), 1, Fraction(3, 2), 2)),
     Made(20, batch=2, prompt=1000, cached_prefix=0, step_budget=5000, response_steps=3, intensity=1, mem_bandwidth=3, decode_request_rate=1),
     *(Made(17, **dict.fromkeys(SHARES[:3], x)) for x in (1, Fraction(9, 8))),
@@ -66,47 +66,163 @@ def mixed(v, name, **changes):
     return own + v.long_share * (v(name, **lengths(v), **changes) - own)
 
 
-def long_prefill(v):
-    return v("prefill_time", **lengths(v)) + v("prefill_overhead", **lengths(v))
-
-
 def mean(v, own, other):
     """Of a number for requests of the case and one for long ones."""
     return own + v.long_share * (other - own)
 
 
-def per_step(v, name, **changes):
-    """Mean over all decode steps: each kind's by how many steps it takes part in."""
-    long_steps = v.long_share * v("response_steps", output=v.long_output)
-    own_steps = v.response_steps - v.long_share * v.response_steps
-    return (own_steps * v(name, **changes) + long_steps * v(name, **lengths(v), **changes)) / v.mix_steps
+def power(base, exponent):
+    """Of any positive numbers, to forty digits."""
+    with localcontext() as context:
+        context.prec = 60
+        base, exponent = (Decimal(Fraction(x).numerator) / Fraction(x).denominator for x in (base, exponent))
+        return Fraction(base**exponent)
 
 
-def piece(v, tokens, prompts, read):
-    """A step that takes so many tokens of each of some prompts along, of which so many have been read."""
-    return v("loaded_time", batch=v.chunked_batch, prefill_chunk=tokens, concurrent_chunks=prompts, chunk_start=v.cached_prefix + read, chunk_logit_rows=1)
+def e(exponent):
+    with localcontext() as context:
+        context.prec = 60
+        return Fraction((Decimal(Fraction(exponent).numerator) / Fraction(exponent).denominator).exp())
 
 
-def full_pieces(v):
-    return sum(piece(v, v.step_budget, 1, turn * v.step_budget) for turn in range(int(v.prompt_chunks) - 1))
+PI = Fraction("3.14159265358979323846264338327950288419716939937510")
 
 
-def final_chunk(v):
-    return piece(v, v.final_chunk, v.concurrent_prompts, (v.prompt_chunks - 1) * v.step_budget)
+def root(x):
+    return power(x, Fraction(1, 2))
 
 
-def read_by_a_group(v):
-    """Every group reads a prompt of its own with its share of the budget; the last pieces are of as many prompts as share a step, or one in each group."""
-    groups, share, read = v.attention_dp, v.group_budget, 0
-    seconds = 0
-    for _ in range(int(v.group_chunks) - 1):
-        seconds += piece(v, share, groups, read)
-        read += share
-    return seconds + piece(v, new(v) - read, max(groups, v.concurrent_prompts), read)
+def beside(v, **tokens):
+    """A step that prefills, by its prompt tokens."""
+    return v("chunked_step_time", **tokens)
 
 
-def late_piece(v):
-    return piece(v, min(v.step_budget, new(v)), v.concurrent_prompts, max(v.prompt_chunks - 2, 0) * v.step_budget)
+def open_to_arrivals(v, decoding):
+    """What changes from a full batch to one of chance: Poisson instead of binomial, and those that decode."""
+    return {
+        "prompts_per_step": v.open_prompts, "no_prompt_share": e(-v.open_prompts), "other_tokens": v.open_prompts * v.uncached_prompt, "turn_share": 0,
+        "prefill_room": v.open_room, "packed_tokens": v.open_room, "batch": decoding, "batch_beside_chunks": decoding,
+    }  # fmt: skip
+
+
+def by_amount(v, none, few, many, full):
+    """A mean over the steps without prompts, with few, with many and with as many as they have room for."""
+    return none * v.decode_only_share + few * (v.few_share - v.decode_only_share) + many * (v.not_full_share - v.few_share) + full * (1 - v.not_full_share)
+
+
+def around(v, sign):
+    """Mean and a root of two points that keep three moments; prompts that are longer than a step has room for leave a rest."""
+    return v.rest_tokens if v.uncached_prompt >= v.prefill_room else min(v.packed_tokens, v.fresh_tokens + v.fresh_skew + sign * v.fresh_spread)
+
+
+def between(v):
+    """The lower root x of (slots - x)(most - x) = w x^2."""
+    slots, most = v.unbounded_prompts, v.most_prompts
+    return 2 / (1 / slots + 1 / most + root((1 / slots - 1 / most) ** 2 + 4 * v.budget_wait / slots / most))
+
+
+def skew(v):
+    """E X^2/E X and E X^3/E X of a sum of prompts, then the third central moment over twice the variance."""
+    square = v.fresh_square
+    cube = v.uncached_prompt_of_token * (v.uncached_prompt_of_pair + 3 * v.other_tokens) + v.other_tokens * (v.other_tokens - v.turn_share * v.uncached_prompt)
+    return (cube - 3 * v.fresh_tokens * square + 2 * v.fresh_tokens**2) / 2 / max(square - v.fresh_tokens, v.fresh_tokens / 10**9)
+
+
+def last_time(v):
+    """The step that ends a prefill beside that of the other groups, if there are any."""
+    own = v.read_last_tokens
+    if v.attention_dp < Fraction(3, 2):
+        return beside(v, fullest_tokens=own)
+    none, few, many = (power(v.value(name), 1 - 1 / v.attention_dp) for name in ("decode_only_share", "few_share", "not_full_share"))
+    return (
+        none * beside(v, fullest_tokens=own)
+        + (few - none) * beside(v, fullest_tokens=max(own, v.few_tokens))
+        + (many - few) * beside(v, fullest_tokens=max(own, v.many_tokens))
+        + (1 - many) * v.full_step_time
+    )
+
+
+def lane_wait(v):
+    """So many at once: the load to a power, over what is left of the lanes; a prompt of several steps meets others by the square of their lengths."""
+    left, lanes = idle(v, "prefill_slot_utilization"), v.prefill_slots
+    busy = power(v.prefill_slot_utilization, root(2 * lanes + 2) - 1)
+    if v.uncached_prompt >= v.open_room:
+        return busy * v.uncached_prompt_of_token * v.open_full_time / (2 * left * v.open_room * lanes)
+    return busy / 2 / lanes * (v.open_full_time / left - v.open_full_time + v("loaded_decode_time", batch=v.seen_batch))
+
+
+def lane_wait_elsewhere(v):
+    lanes = max(1, v.prefill_slots)
+    return (
+        power(v.prefill_slot_utilization, root(2 * lanes + 2) - 1)
+        * v.service_time_met
+        / min(1, v.prefill_slots)
+        / lanes
+        / idle(v, "prefill_slot_utilization")
+        / 2
+    )
+
+
+def slot_wait(v):
+    """Erlang's C over what is left of the rate, times half of one and the spread, and Cosmetatos's correction of constant service."""
+    constant = max(0, 1 - v.slot_steps_spread) * (1 - v.slots_taken) * (v.batch - 1) * (root(4 + 5 * v.batch) - 2) / v.batch / 16 / v.slots_taken
+    return v.all_slots_share * (1 + v.slot_steps_spread + constant) / 2 / idle(v, "load") / v.served_requests
+
+
+def worst(v):
+    """Full of prompts at the end of their text: of those that decode as many fewer as prompts are in it."""
+    left = v.batch - v.attention_dp * max(1, v.most_tokens / v.uncached_prompt)
+    full = v(
+        "loaded_time",
+        batch=max(v.attention_dp, left),
+        fullest_tokens=v.most_tokens,
+        all_tokens=v.attention_dp * v.most_tokens,
+        prefill_room=v.most_tokens,
+        chunk_position=1,
+    )
+    return max(full, v.loaded_decode_time)
+
+
+def itl_at_rate(v):
+    """A step beside what comes, and the prompts that came while a request waited itself; never more than a full step."""
+    step = v("mean_step_time", **open_to_arrivals(v, v.joined_batch))
+    own = v.open_full_time if v.uncached_prompt >= v.open_room else v.mean_prefill_time
+    came = v.arrival_rate / v.dp * (1 - v.idle_share) * (v.prefill_queue_wait + v.mean_prefill_time)
+    return min(v.open_full_time, step + came * max(0, 1 - step / own) * v.prompt_added_time / v.slot_steps / v.attention_dp)
+
+
+def of_mix(v):
+    """What changes from requests of one kind to those of both."""
+    return {
+        "long_step_share": v.long_slots_share, "slot_steps": v.mix_steps, "slot_steps_spread": v.mix_steps_spread, "uncached_prompt": v.mix_new,
+        "uncached_prompt_of_token": v.mix_new_of_token, "uncached_prompt_of_pair": v.mix_new_of_pair, "service_time": v.mix_service_time,
+        "service_time_met": v.mix_service_time_met,
+    }  # fmt: skip
+
+
+def moment(v, k):
+    return mean(v, new(v) ** k, (v.long_prompt - v.cached_prefix) ** k)
+
+
+def long_of(v, name):
+    return v(name, **lengths(v))
+
+
+def worst_of_kind(v, prompt, share):
+    return v("worst_chunked_itl", **{**of_mix(v), "uncached_prompt": prompt - v.cached_prefix}, long_token_share=share)
+
+
+def prefill_of_kind(prompt, known):
+    return {
+        "chunked": lambda v: v("prompt_prefill_time", **of_mix(v), read_prompt=prompt(v) - v.cached_prefix), "exclusive": lambda v: known(v, "service_time"),
+        "disaggregated": lambda v: known(v, "service_time") + known(v, "transfer_time"),
+    }  # fmt: skip
+
+
+def ttft_of_kind(prompt, kind):
+    at = lambda v, **more: v("open_ttft", **of_mix(v), decoding_requests=v.mix_steady_batch, **more)  # noqa: E731
+    apart = lambda v: at(v, prompt_prefill_time=v.value(f"mix_{kind}_prefill_time"))  # noqa: E731
+    return {"chunked": lambda v: at(v, read_prompt=prompt(v) - v.cached_prefix), "exclusive": apart, "disaggregated": apart}
 
 
 def mixed_steps(v, count):
@@ -125,17 +241,6 @@ def waiting(busy, service):
         "md1": lambda v: v.value(service) * v.value(busy) / idle(v, busy) / 2,
         "mg1": lambda v: v.value(service) * v.value(busy) / idle(v, busy) * (1 + v.service_spread) / 2,
     }
-
-
-def waiting_for_a_slot(load, requests):
-    """Waits in a queue of as many servers as the batch has slots (Sakasegawa): mean over the rate of all, times half the sum of both squared spreads."""
-
-    def wait(v, spread):
-        rate, slots, share = v.value(requests) * idle(v, load), v.batch, v.value(load)
-        full = (2 * Decimal(slots.numerator) / slots.denominator + 2).sqrt() - 1
-        return Fraction(1 + spread) / 2 / rate * Fraction((Decimal(share.numerator) / share.denominator) ** full)
-
-    return {"mm1": lambda v: wait(v, 1), "md1": lambda v: wait(v, 0), "mg1": lambda v: wait(v, v.service_spread)}
 
 
 def in_time(v):
@@ -169,35 +274,6 @@ def attention(v, scores):
     elements = 4 * v.prompt * v.head_dim + 4 * v.prompt**2 * scores
     return 4 * v.prompt**2 * v.head_dim / (elements * v.act_bytes_per_element)
 
-
-def harmonic(v, name):
-    return 1 / mean(v, 1 / v.value(name), 1 / v(name, **lengths(v)))
-
-
-def beside(v):
-    return {"chunked_batch": v.mix_batch, "prompts_per_step": v.mix_prompts_per_step, "step_budget": v.mix_budget}
-
-
-def readings(kind):
-    """For how long a prompt of the case, and a long one, is being read."""
-    if kind == "chunked":
-        return lambda v: (v("prompt_prefill_time", **beside(v)), v("prompt_prefill_time", **lengths(v), **beside(v)))
-    if kind == "exclusive":
-        return lambda v: (v.prompt_prefill_time, v("prompt_prefill_time", **lengths(v)))
-    return lambda v: (prefill(v), long_prefill(v))
-
-
-def at_rate(v, name):
-    """At the requests that decode at the arrival rate; the budget of a step stays that of all slots."""
-    return v(name, batch=v.mix_steady_batch, mix_budget=v.mix_budget)
-
-
-def residual(v, kind):
-    own, other = readings(kind)(v)
-    return mean(v, own * own, other * other) / v.mix_prefill_slot_time
-
-
-KINDS = ("chunked", "exclusive", "disaggregated")
 
 FORMULAS = {
     "ridge_point": lambda v: v.peak_flops / v.mem_bandwidth,
@@ -339,56 +415,126 @@ FORMULAS = {
     "energy_per_request": lambda v: v.served_devices / v.sustained_requests * v.power,
     # a server under load
     "loaded_context": {"growing": lambda v: v.prompt + (1 + v.response_steps + v.output_spread * v.output) / 2, "fixed": lambda v: v.context},
-    "even_chunk": lambda v: new(v) * v.batch / v.response_steps,
-    "step_budget": lambda v: v.chunk,
-    "chunked_batch": lambda v: min(v.response_steps * v.step_budget / new(v), v.batch),
-    "prompts_per_step": lambda v: v.chunked_batch / v.response_steps,
-    "concurrent_prompts": lambda v: max(1, v.prompts_per_step),
-    "prefill_chunk": lambda v: min(v.prompts_per_step, 1) * new(v),
-    "concurrent_chunks": lambda v: v.concurrent_prompts,
-    "chunk_start": lambda v: v.cached_prefix + (new(v) - v.prefill_chunk) / 2,
-    "chunk_logit_rows": lambda v: v.prefill_chunk / new(v),
-    "prompt_chunks": lambda v: -(-new(v) // v.step_budget),
-    "final_chunk": lambda v: new(v) - (v.prompt_chunks - 1) * v.step_budget,
-    "loaded_time": lambda v: v.loaded_overhead + v.loaded_busy_time,
-    "loaded_decode_time": lambda v: v("loaded_time", concurrent_chunks=0),
-    "even_prefill_itl": lambda v: v("loaded_time", batch=v.chunked_batch),
-    "prompt_steps": lambda v: v.prompt_chunks - (1 - 1 / v.concurrent_prompts),
-    "chunks_per_step": lambda v: v.prompts_per_step * (v.prompt_chunks - 1 + 1 / max(1, v.prompts_per_step)),
-    "prompt_steps_time": lambda v: full_pieces(v) + final_chunk(v) / v.concurrent_prompts,
-    "chunk_added_time": lambda v: v.prompt_steps_time - v("loaded_decode_time", batch=v.chunked_batch) * v.prompt_steps,
-    "chunked_itl": lambda v: v.even_prefill_itl if v.even_chunk >= v.step_budget else v("loaded_decode_time", batch=v.chunked_batch) + v.prompts_per_step * v.prompt_steps_time - v.chunks_per_step * v("loaded_decode_time", batch=v.chunked_batch),
-    "chunked_request_rate": lambda v: v.chunked_batch / v.chunked_itl / v.response_steps if v.response_steps >= Fraction(1, 2) else v.prefill_batch / prefill(v),
-    "exclusive_request_rate": lambda v: 1 / (v.response_steps * v.loaded_decode_time / v.batch + prefill(v) / v.prefill_batch),
-    "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (prefill(v) * v.instance_devices),
-    "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.response_steps,
-    "disaggregated_request_rate": lambda v: min(v.prefill_request_rate, v.decode_request_rate) if v.response_steps >= Fraction(1, 2) else v.prefill_request_rate,
-    "sustained_itl": {
+    "slot_steps": lambda v: v.response_steps,
+    "slot_steps_spread": lambda v: v.output_spread,
+    "uncached_prompt": new,
+    **{name: lambda v: v.uncached_prompt for name in ("uncached_prompt_of_token", "uncached_prompt_of_pair", "read_prompt")},
+    "even_chunk": lambda v: v.uncached_prompt * v.batch / v.slot_steps,
+    "group_requests": lambda v: v.batch / v.attention_dp,
+    "step_budget": lambda v: v.chunk / v.attention_dp,
+    "prompt_chunks": lambda v: -(-v.uncached_prompt // v.step_budget),
+    "unbounded_prompts": lambda v: v.group_requests / (v.prompt_chunks + v.slot_steps),
+    "most_prompts": lambda v: (v.step_budget + v.group_requests) / (v.slot_steps + v.uncached_prompt),
+    "length_spread": lambda v: v.uncached_prompt_of_token + v.uncached_prompt * (v.slot_steps_spread - 1),
+    "budget_wait": lambda v: v.length_spread / 2 / (v.step_budget + v.group_requests - v.slot_steps * v.most_prompts) * (v.uncached_prompt / (v.uncached_prompt + v.slot_steps)) / (v.prompt_chunks + v.slot_steps),
+    "prompts_per_step": between,
+    "packed_tokens": lambda v: v.prefill_room if v.uncached_prompt + v.length_spread >= min(v.prefill_room, v.uncached_prompt * Fraction(1001, 1000)) else v.uncached_prompt * max(v.prompts_per_step, v.prefill_room // v.uncached_prompt),
+    "chunked_batch": lambda v: v.slot_steps * v.prompts_per_step * v.attention_dp,
+    "prefill_room": lambda v: v.group_requests - v.slot_steps * v.prompts_per_step + v.step_budget,
+    "turn_share": lambda v: v.prompts_per_step / v.group_requests,
+    "no_prompt_share": lambda v: power(1 - v.turn_share, v.group_requests),
+    "other_tokens": lambda v: (v.prompts_per_step - v.turn_share) * v.uncached_prompt,
+    "fresh_tokens": lambda v: v.uncached_prompt * v.prompts_per_step / (1 - v.no_prompt_share),
+    "fresh_square": lambda v: v.other_tokens + v.uncached_prompt_of_token,
+    "fresh_skew": skew,
+    "fresh_spread": lambda v: root(v.fresh_skew**2 + max(0, v.fresh_square - v.fresh_tokens) * v.fresh_tokens),
+    "few_tokens": lambda v: around(v, -1),
+    "many_tokens": lambda v: around(v, 1),
+    "many_share": lambda v: (v.fresh_spread - v.fresh_skew) / max(v.fresh_spread, v.fresh_tokens / 10**9) / 2,
+    "partial_tokens": lambda v: (1 - v.many_share) * v.few_tokens + v.many_share * v.many_tokens,
+    "full_share": lambda v: max(0, v.prompts_per_step * v.uncached_prompt - (1 - v.no_prompt_share) * v.partial_tokens) / max(v.packed_tokens / 10**9, v.packed_tokens - v.partial_tokens * (1 - v.no_prompt_share)),
+    "rest_tokens": lambda v: v.prefill_room / 2 + (v.uncached_prompt - v.prefill_room * (-(-v.uncached_prompt // v.prefill_room) - Fraction(1, 2))) * e(v.prompts_per_step * (1 - v.uncached_prompt / v.prefill_room)),
+    "decode_only_share": lambda v: power((1 - v.full_share) * v.no_prompt_share, v.attention_dp),
+    "few_share": lambda v: power((1 - v.full_share) * (1 - v.many_share + v.no_prompt_share * v.many_share), v.attention_dp),
+    "not_full_share": lambda v: power(1 - v.full_share, v.attention_dp),
+    "batch_beside_chunks": lambda v: (v.chunked_batch - v.batch * v.decode_only_share) / (1 - v.decode_only_share),
+    "fullest_tokens": lambda v: v.uncached_prompt * v.prompts_per_step,
+    "all_tokens": lambda v: v.fullest_tokens + (max(0, v.uncached_prompt * v.prompts_per_step * v.attention_dp / (1 - v.decode_only_share) - v.fullest_tokens) * min(1, v.attention_dp - 1)),
+    "prefill_chunk": lambda v: min(v.prefill_room, v.uncached_prompt),
+    "concurrent_chunks": lambda v: v.all_tokens / v.prefill_chunk,
+    "group_chunks": lambda v: v.fullest_tokens / v.prefill_chunk,
+    "chunk_position": lambda v: Fraction(1, 2),
+    "chunk_start": lambda v: v.chunk_position * (v.uncached_prompt - v.prefill_chunk) + v.cached_prefix,
+    "chunk_logit_rows": lambda v: v.prefill_chunk / v.uncached_prompt,
+    "loaded_time": lambda v: v.mixture_overhead + v.mixture_busy_time,
+    "loaded_decode_time": lambda v: v("loaded_time", fullest_tokens=0, all_tokens=0, prefill_room=v.uncached_prompt),
+    "chunked_step_time": lambda v: v("loaded_time", batch=v.batch_beside_chunks, fullest_tokens=v.fullest_tokens, all_tokens=v.all_tokens, prefill_room=v.prefill_room),
+    "few_step_time": lambda v: beside(v, fullest_tokens=v.few_tokens),
+    "many_step_time": lambda v: beside(v, fullest_tokens=v.many_tokens),
+    "full_step_time": lambda v: beside(v, fullest_tokens=v.packed_tokens),
+    "chunked_steps_time": lambda v: by_amount(v, 0, v.few_step_time, v.many_step_time, v.full_step_time),
+    "mean_step_time": lambda v: v.chunked_steps_time + v.loaded_decode_time * v.decode_only_share,
+    "mean_step_rest": lambda v: by_amount(v, v.loaded_decode_time**2, v.few_step_time**2, v.many_step_time**2, v.full_step_time**2) / 2 / v.mean_step_time,
+    "chunked_itl": lambda v: (v.chunked_steps_time * v.batch_beside_chunks + v.loaded_decode_time * v.batch * v.decode_only_share) / v.chunked_batch,
+    "chunked_request_rate": lambda v: v.prompts_per_step * v.attention_dp / v.mean_step_time if v.slot_steps >= Fraction(1, 2) else v.prefill_batch / v.service_time,
+    "exclusive_request_rate": lambda v: 1 / (v.slot_steps * v.loaded_decode_time / v.batch + v.service_time / v.prefill_batch),
+    "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.instance_devices),
+    "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.slot_steps,
+    "disaggregated_request_rate": lambda v: min(v.prefill_request_rate, v.decode_request_rate) if v.slot_steps >= Fraction(1, 2) else v.prefill_request_rate,
+    "served_itl": {
         "chunked": lambda v: v.chunked_itl,
-        "exclusive": lambda v: v.loaded_decode_time + max(0, v.batch - v.prefill_batch) / v.prefill_batch * prefill(v) / v.response_steps,
+        "exclusive": lambda v: v.loaded_decode_time + max(0, v.batch - v.prefill_batch) / v.prefill_batch * v.service_time / v.slot_steps,
         "disaggregated": lambda v: v("loaded_decode_time", batch=v.disaggregated_batch),
     },
-    "sustained_requests": {"chunked": lambda v: v.chunked_request_rate, "exclusive": lambda v: v.exclusive_request_rate, "disaggregated": lambda v: v.disaggregated_request_rate},
+    "sustained_itl": lambda v: v.served_itl,
+    "sustained_requests": lambda v: v.served_requests,
+    "served_requests": {"chunked": lambda v: v.chunked_request_rate, "exclusive": lambda v: v.exclusive_request_rate, "disaggregated": lambda v: v.disaggregated_request_rate},
     "sustained_throughput": lambda v: v.sustained_requests * v.output,
     "sustained_throughput_per_device": lambda v: v.sustained_throughput / v.served_devices,
-    "group_budget": lambda v: v.step_budget / v.attention_dp,
-    "group_chunks": lambda v: -(-new(v) // v.group_budget),
-    "prompt_prefill_time": {"chunked": read_by_a_group, "exclusive": prefill, "disaggregated": lambda v: v.transfer_time + prefill(v)},
-    "worst_chunked_itl": lambda v: max(final_chunk(v), late_piece(v)),
+    "read_last_tokens": lambda v: min(v.prefill_room, v.joining_tokens + v.read_prompt - v.prefill_room * (-(-v.read_prompt // v.prefill_room) - 1)),
+    "read_last_time": last_time,
+    "prompt_prefill_time": {
+        "chunked": lambda v: v.read_last_time + v.full_step_time * (-(-v.read_prompt // v.prefill_room) - 1), "exclusive": lambda v: v.service_time,
+        "disaggregated": lambda v: v.transfer_time + v.service_time,
+    },
+    "most_tokens": lambda v: min(v.uncached_prompt * min(v.group_requests, v.batch - 1), v.step_budget + max(1, v.step_budget / v.uncached_prompt)),
+    "worst_chunked_itl": worst,
     "worst_itl": {
-        "chunked": lambda v: v.worst_chunked_itl, "exclusive": lambda v: prefill(v) + v.loaded_decode_time, "disaggregated": lambda v: v("itl_last", batch=v.disaggregated_batch),
+        "chunked": lambda v: v.worst_chunked_itl, "exclusive": lambda v: v.service_time + v.loaded_decode_time, "disaggregated": lambda v: v("itl_last", batch=v.disaggregated_batch),
     },
     "load": lambda v: v.arrival_rate / v.sustained_requests / v.dp,
+    "most_decoding": {"chunked": lambda v: v.chunked_batch, "exclusive": lambda v: v.batch, "disaggregated": lambda v: v.disaggregated_batch},
+    "decoding_requests": lambda v: v.most_decoding,
+    "open_prompts": lambda v: max(Fraction(1, 10**9), v.decoding_requests / v.attention_dp / v.slot_steps),
+    "open_room": lambda v: v.group_requests - v.decoding_requests / v.attention_dp + v.step_budget,
+    "seen_batch": lambda v: v.slot_steps * v.open_prompts * v.attention_dp / (1 - e(-v.slot_steps * v.open_prompts * v.attention_dp)),
+    "joined_batch": lambda v: min(v.batch, 1 + v.decoding_requests),
+    "met_rest": {
+        "chunked": lambda v: v("loaded_decode_time", batch=v.seen_batch) / 2 if v.uncached_prompt >= v.open_room and v.attention_dp <= Fraction(3, 2) else v("mean_step_rest", **open_to_arrivals(v, v.seen_batch)),
+        "exclusive": lambda v: v("loaded_decode_time", batch=v.seen_batch) / 2, "disaggregated": lambda v: 0,
+    },
     "prefill_slots": {
-        "chunked": lambda v: v.concurrent_prompts * v.attention_dp, "exclusive": lambda v: v.prefill_batch,
+        "chunked": lambda v: max(1, v.open_room / v.uncached_prompt) * v.attention_dp, "exclusive": lambda v: v.prefill_batch,
         "disaggregated": lambda v: v.prefill_batch * v.prefill_devices / v.instance_devices,
     },
-    "prefill_slot_time": {"chunked": lambda v: v.prompt_prefill_time, "exclusive": lambda v: v.prompt_prefill_time, "disaggregated": prefill},
-    "prefill_slot_utilization": lambda v: v.prefill_slot_time * v.arrival_rate / (v.prefill_slots * v.dp),
-    "prefill_queue_wait": waiting("prefill_slot_utilization", "prefill_slot_time"),
-    "loaded_ttft": lambda v: v("prompt_prefill_time", batch=v.steady_batch, step_budget=v.step_budget) + v("prefill_queue_wait", batch=v.steady_batch, step_budget=v.step_budget) + v.queue_time,
-    "admission_wait": waiting_for_a_slot("load", "sustained_requests"),
-    "queued_ttft": lambda v: v.admission_wait + v.loaded_ttft,
+    "open_full_time": lambda v: v("full_step_time", **open_to_arrivals(v, v.seen_batch)),
+    "prefill_slot_utilization": {
+        "chunked": lambda v: v.arrival_rate * v.uncached_prompt / v.dp / v.attention_dp / v.open_room * v.open_full_time,
+        **{kind: lambda v: v.service_time * v.arrival_rate / (v.prefill_slots * v.dp) for kind in ("exclusive", "disaggregated")},
+    },
+    "idle_share": lambda v: e(-v.slot_steps * v.open_prompts * v.attention_dp) * min(idle(v, "prefill_slot_utilization"), e(-v.open_prompts * v.attention_dp)),
+    "service_time_met": lambda v: v.service_time,
+    "prefill_queue_wait": {
+        "chunked": lane_wait, "exclusive": lambda v: v.service_time_met * v.prefill_slot_utilization / idle(v, "prefill_slot_utilization") / 2,
+        "disaggregated": lane_wait_elsewhere,
+    },
+    "joined_prompts": lambda v: min(v.open_room / v.uncached_prompt, max(Fraction(1, 10**9), 2 * v.met_rest * v.arrival_rate / v.dp / v.attention_dp)),
+    "open_prefill_time": lambda v: v("prompt_prefill_time", **open_to_arrivals(v, v.seen_batch), joining_tokens=v.joined_prompts * v.uncached_prompt if v.uncached_prompt < v.open_room else 0),
+    "lone_prefill_time": lambda v: v("prompt_prefill_time", **{**open_to_arrivals(v, v.seen_batch), "batch_beside_chunks": 0}),
+    "mean_prefill_time": {
+        "chunked": lambda v: v("open_prefill_time", read_prompt=v.uncached_prompt), "exclusive": lambda v: v.service_time, "disaggregated": lambda v: v.service_time,
+    },
+    "prompt_added_time": lambda v: (v.open_full_time - v("loaded_decode_time", batch=v.seen_batch)) / v.open_room * v.uncached_prompt if v.uncached_prompt >= v.open_room else beside(v, **open_to_arrivals(v, v.seen_batch), fullest_tokens=v.uncached_prompt) - v("loaded_decode_time", batch=v.seen_batch),
+    "open_itl": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_itl", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
+    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_itl / v.open_itl - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
+    "peaked_slots": lambda v: v.batch / v.peakedness,
+    "slots_taken": lambda v: min(Fraction(999, 1000), (v.mean_prefill_time * v.arrival_rate / v.dp + v.decoding_requests) / v.batch),
+    "slots_full_odds": lambda v: e(v.peaked_slots * (1 - v.slots_taken)) * power(v.slots_taken, v.peaked_slots) / root(2 * v.peaked_slots * PI) / (1 + 1 / v.peaked_slots / 12) / (1 - v.slots_taken),
+    "all_slots_share": lambda v: 1 / (1 + 1 / v.slots_full_odds / (1 + e(Fraction(-1702, 1000) * (v.peaked_slots - v.peaked_slots * v.slots_taken - Fraction(1, 2)) / root(v.peaked_slots * v.slots_taken)))),
+    "admission_wait": lambda v: v("wait_for_slot", decoding_requests=v.steady_batch),
+    "wait_for_slot": {"chunked": slot_wait, "exclusive": slot_wait, "disaggregated": lambda v: 0},
+    "open_ttft": lambda v: v.idle_share * (v.lone_prefill_time - v.met_rest - v.prefill_queue_wait - v.open_prefill_time) + v.met_rest + v.prefill_queue_wait + v.open_prefill_time + v.queue_time + v.wait_for_slot,
+    "loaded_ttft": lambda v: v("open_ttft", decoding_requests=v.steady_batch),
     "judged_itl": {"load": lambda v: v.sustained_itl, "isolated": lambda v: v.itl_last},
     "judged_ttft": {"load": lambda v: v.loaded_ttft, "isolated": lambda v: v.ttft},
     "meets_itl": lambda v: int(v.judged_itl <= v.itl_target),
@@ -405,51 +551,45 @@ FORMULAS = {
     "mix_steps": lambda v: mean(v, v.response_steps, v("response_steps", output=v.long_output)),
     "long_slots_share": lambda v: v("response_steps", output=v.long_output) / v.mix_steps * v.long_share,
     "mix_new": lambda v: mean(v, v.prompt, v.long_prompt) - v.cached_prefix,
-    "mix_even_chunk": lambda v: v.mix_new / v.mix_steps * v.batch,
-    "mix_budget": lambda v: v.chunk,
-    "mix_batch": lambda v: min(v.mix_steps * v.mix_budget / v.mix_new, v.batch),
-    "mix_prompts_per_step": lambda v: v.mix_batch / v.mix_steps,
-    "mix_prefill_chunk": lambda v: min(v.mix_prompts_per_step, 1) * v.mix_new,
-    "mix_chunk_start": lambda v: v.cached_prefix + mean(v, new(v) ** 2, (v.long_prompt - v.cached_prefix) ** 2) / v.mix_new / 2 - v.mix_prefill_chunk / 2,
-    "mix_even_prefill_itl": lambda v: per_step(v, "loaded_time", batch=v.mix_batch, prefill_chunk=v.mix_prefill_chunk, concurrent_chunks=max(1, v.mix_prompts_per_step), chunk_start=v.mix_chunk_start, chunk_logit_rows=v.mix_prefill_chunk / v.mix_new),
-    "mix_decode_itl": lambda v: per_step(v, "loaded_decode_time", batch=v.batch),
-    "mix_chunked_itl": lambda v: v.mix_even_prefill_itl if v.mix_even_chunk >= v.mix_budget else per_step(v, "loaded_decode_time", batch=v.mix_batch) + v.mix_prompts_per_step * mixed(v, "chunk_added_time", **beside(v)),
-    "mix_prefill_request_rate": lambda v: harmonic(v, "prefill_request_rate"),
-    "mix_sustained_requests": {
-        "chunked": lambda v: v.mix_batch / v.mix_chunked_itl / v.mix_steps,
-        "exclusive": lambda v: harmonic(v, "exclusive_request_rate"),
-        "disaggregated": lambda v: min(v.mix_prefill_request_rate, harmonic(v, "decode_request_rate")),
-    },
-    "mix_sustained_itl": {
-        "chunked": lambda v: v.mix_chunked_itl,
-        "exclusive": lambda v: v.mix_decode_itl + max(0, v.batch - v.prefill_batch) / v.prefill_batch * mean(v, prefill(v), long_prefill(v)) / v.mix_steps,
-        "disaggregated": lambda v: v("mix_decode_itl", batch=v.mix_disaggregated_batch),
-    },
+    "mix_new_of_token": lambda v: moment(v, 2) / v.mix_new,
+    "mix_new_of_pair": lambda v: moment(v, 3) / v.mix_new / v.mix_new_of_token,
+    "mix_steps_spread": lambda v: mean(v, v.response_steps**2, v("response_steps", output=v.long_output) ** 2) * (1 + v.output_spread) / v.mix_steps**2 - 1,
+    "mix_service_time": lambda v: mean(v, v.service_time, long_of(v, "service_time")),
+    "mix_service_time_met": lambda v: mean(v, v.service_time**2, long_of(v, "service_time") ** 2) / v.mix_service_time,
+    "long_token_share": lambda v: v.long_share / v.mix_new * (v.long_prompt - v.cached_prefix),
+    "own_chunk": lambda v: min(v.prefill_room, new(v)),
+    "long_chunk": lambda v: min(v.prefill_room, v.long_prompt - v.cached_prefix),
+    "own_chunks": lambda v: v.all_tokens / v.own_chunk * (1 - v.long_token_share),
+    "long_chunks": lambda v: v.all_tokens / v.long_chunk * v.long_token_share,
+    "group_own_chunks": lambda v: v.fullest_tokens / v.own_chunk * (1 - v.long_token_share),
+    "group_long_chunks": lambda v: v.fullest_tokens / v.long_chunk * v.long_token_share,
+    "own_chunk_start": lambda v: v.chunk_position * (new(v) - v.own_chunk) + v.cached_prefix,
+    "long_chunk_start": lambda v: v.chunk_position * (v.long_prompt - v.cached_prefix - v.long_chunk) + v.cached_prefix,
+    "own_logit_rows": lambda v: v.own_chunk / new(v),
+    "long_logit_rows": lambda v: v.long_chunk / (v.long_prompt - v.cached_prefix),
+    "own_batch": lambda v: v.batch - v.batch * v.long_step_share,
+    "long_batch": lambda v: v.long_step_share * v.batch,
+    "long_context": lambda v: long_of(v, "loaded_context"),
+    "long_response_steps": lambda v: v("response_steps", output=v.long_output),
+    **{name: lambda v, of=of: v(of, **of_mix(v)) for name, of in (
+        ("mix_batch", "most_decoding"), ("mix_sustained_requests", "served_requests"), ("mix_sustained_itl", "served_itl"),
+    )},
+    "mix_own_prefill_time": prefill_of_kind(lambda v: v.prompt, lambda v, name: v.value(name)),
+    "mix_long_prefill_time": prefill_of_kind(lambda v: v.long_prompt, long_of),
+    "mix_prompt_prefill_time": lambda v: mean(v, v.mix_own_prefill_time, v.mix_long_prefill_time),
     "mix_sustained_throughput": lambda v: v.mix_sustained_requests * v.mix_output,
     "mix_cost_per_mtok": lambda v: MILLION / v.mix_sustained_throughput * v.served_devices * v.price,
     "mix_load": lambda v: v.arrival_rate / v.mix_sustained_requests / v.dp,
     "mix_peak_context": lambda v: v.prompt + v.output - 1 + v.long_slots_share * (v.long_prompt + v.long_output - v.prompt - v.output),
     "mix_worst_itl": {
-        "chunked": lambda v: max(v("worst_chunked_itl", **lengths(v), **beside(v)), v("worst_chunked_itl", **beside(v))),
-        "exclusive": lambda v: max(long_prefill(v), prefill(v)) + v.mix_decode_itl,
-        "disaggregated": lambda v: max(v("itl_last", batch=v.mix_disaggregated_batch, **lengths(v)), v("itl_last", batch=v.mix_disaggregated_batch)),
+        "chunked": lambda v: max(worst_of_kind(v, v.long_prompt, 1), worst_of_kind(v, v.prompt, 0)),
+        "exclusive": lambda v: max(v.service_time, long_of(v, "service_time")) + v("loaded_decode_time", **of_mix(v)),
+        "disaggregated": lambda v: max(v("itl_last", batch=v.mix_batch, **lengths(v)), v("itl_last", batch=v.mix_batch)),
     },
-    "mix_own_prompt_prefill_time": {
-        "chunked": lambda v: v("prompt_prefill_time", **beside(v)), "exclusive": lambda v: v.prompt_prefill_time, "disaggregated": lambda v: v.prompt_prefill_time,
-    },
-    "mix_long_prompt_prefill_time": {
-        "chunked": lambda v: v("prompt_prefill_time", **lengths(v), **beside(v)),
-        "exclusive": lambda v: v("prompt_prefill_time", **lengths(v)), "disaggregated": lambda v: v("prompt_prefill_time", **lengths(v)),
-    },
-    "mix_prompt_prefill_time": lambda v: mean(v, v.mix_own_prompt_prefill_time, v.mix_long_prompt_prefill_time),
-    "mix_prefill_slot_time": {kind: lambda v, kind=kind: mean(v, *readings(kind)(v)) for kind in KINDS},
-    "mix_prefill_slot_residual": {kind: lambda v, kind=kind: residual(v, kind) for kind in KINDS},
-    "mix_prefill_slot_utilization": lambda v: v.arrival_rate * v.mix_prefill_slot_time / v("prefill_slots", prompts_per_step=v.mix_prompts_per_step) / v.dp,
-    "mix_prefill_queue_wait": waiting("mix_prefill_slot_utilization", "mix_prefill_slot_residual"),
-    "mix_admission_wait": waiting_for_a_slot("mix_load", "mix_sustained_requests"),
-    **{name: lambda v, reading=reading: v.queue_time + at_rate(v, "mix_prefill_queue_wait") + at_rate(v, reading) for name, reading in (
-        ("mix_loaded_ttft", "mix_prompt_prefill_time"), ("mix_own_ttft", "mix_own_prompt_prefill_time"), ("mix_long_ttft", "mix_long_prompt_prefill_time"),
-    )},
+    "mix_admission_wait": lambda v: v("wait_for_slot", **of_mix(v), decoding_requests=v.mix_steady_batch),
+    "mix_own_ttft": ttft_of_kind(lambda v: v.prompt, "own"),
+    "mix_long_ttft": ttft_of_kind(lambda v: v.long_prompt, "long"),
+    "mix_loaded_ttft": lambda v: mean(v, v.mix_own_ttft, v.mix_long_ttft),
 }  # fmt: skip
 """Name -> its formula, or one for each value of a switch."""
 
@@ -474,40 +614,32 @@ OF_A_STEP = {
 }
 
 INSTEAD = {
-    "step_budget": ("chunk", lambda v: v.even_chunk),
-    "chunked_batch": ("chunk", lambda v: v.batch),
-    "chunked_itl": ("chunk", lambda v: v.even_prefill_itl),
-    "steady_batch": ("arrival_rate", lambda v: v.batch),
+    "step_budget": ("chunk", lambda v: v.uncached_prompt * v.group_requests),
+    "loaded_time": ("long_step_share", lambda v: v.loaded_overhead + v.loaded_busy_time),
+    "steady_batch": ("arrival_rate", lambda v: v.most_decoding),
+    "mix_steady_batch": ("arrival_rate", lambda v: v.mix_batch),
     "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.queue_time),
+    **{f"mix_{kind}_ttft": ("arrival_rate", lambda v, kind=kind: v.value(f"mix_{kind}_prefill_time") + v.queue_time) for kind in ("own", "long")},
     "judged_itl": ("output", lambda v: v.itl),
     "judged_ttft": ("output", lambda v: v.ttft),
     "meets_itl": ("itl_target", lambda v: 1),
     "meets_ttft": ("ttft_target", lambda v: 1),
-    "mix_budget": ("chunk", lambda v: v.mix_even_chunk),
-    "mix_batch": ("chunk", lambda v: v.batch),
-    "mix_chunked_itl": ("chunk", lambda v: v.mix_even_prefill_itl),
-    "mix_steady_batch": ("arrival_rate", lambda v: v.batch),
-    "mix_loaded_ttft": ("arrival_rate", lambda v: v.mix_prompt_prefill_time + v.queue_time),
-    "mix_own_ttft": ("arrival_rate", lambda v: v.mix_own_prompt_prefill_time + v.queue_time),
-    "mix_long_ttft": ("arrival_rate", lambda v: v.mix_long_prompt_prefill_time + v.queue_time),
 }
 """Name -> an input, and what it is where that has no value."""
 
 SEARCHED = {
-    "disaggregated_batch": ("fixed_point", lambda v: v.loaded_decode_time * v.response_steps * v.prefill_request_rate, lambda v: v.batch),
-    "steady_batch": ("fixed_point", lambda v: v.sustained_itl * v.response_steps * v.arrival_rate / v.dp, lambda v: v.batch),
-    "best_batch": ("largest", lambda v: v.meets_ttft * v.meets_itl, lambda v: v.concurrency),
-    "mix_disaggregated_batch": ("fixed_point", lambda v: v.mix_decode_itl * v.mix_steps * v.mix_prefill_request_rate, lambda v: v.batch),
-    "mix_steady_batch": ("fixed_point", lambda v: v.mix_sustained_itl * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.batch),
+    "disaggregated_batch": ("fixed_point", "batch", lambda v: v.loaded_decode_time * v.slot_steps * v.prefill_request_rate, lambda v: v.batch),
+    "steady_batch": ("fixed_point", "decoding_requests", lambda v: v.open_itl * v.slot_steps * v.arrival_rate / v.dp, lambda v: v.most_decoding),
+    "mix_steady_batch": ("fixed_point", "decoding_requests", lambda v: v("open_itl", **of_mix(v)) * v.mix_steps * v.arrival_rate / v.dp, lambda v: v.mix_batch),
+    "best_batch": ("largest", "batch", lambda v: v("meets_ttft", wait_for_slot=0) * v.meets_itl, lambda v: v.concurrency),
 }
-"""Name -> what is searched for, the formula that the batch has to equal or that has to be 1, and the largest batch."""
+"""Name -> what is searched for, its unknown, the formula that this has to equal or that has to be 1, and the largest batch."""
 
 TURN = ("response_steps", 0)
 HAS_A_VALUE = {
-    **dict.fromkeys(["even_chunk", "prompts_per_step", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_even_prefill_itl", "mix_decode_itl", "mix_chunked_itl", "mix_sustained_itl"], TURN),
+    **dict.fromkeys(["even_chunk", "chunked_itl", "decode_request_rate", "sustained_itl", "mix_sustained_itl", "open_prompts", "open_itl", "served_itl"], TURN),
     **dict.fromkeys(["queue_wait", "queue_wait_quantile", "share_in_time", "burst_drain_time"], ("utilization", 1)),
-    "steady_batch": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1), "mix_steady_batch": ("mix_load", 1), "mix_prefill_queue_wait": ("mix_prefill_slot_utilization", 1),
-    "admission_wait": ("load", 1), "mix_admission_wait": ("mix_load", 1),
+    "steady_batch": ("load", 1), "mix_steady_batch": ("mix_load", 1), "wait_for_slot": ("load", 1), "prefill_queue_wait": ("prefill_slot_utilization", 1),
 }  # fmt: skip
 """Name -> what has to be above 0, or below 1, and not at it."""
 
@@ -569,9 +701,9 @@ def test_what_replaces_an_input_without_a_value(name):
 
 @pytest.mark.parametrize("name", SEARCHED)
 def test_what_is_searched_for(name):
-    kind, body, high = SEARCHED[name]
+    kind, unknown, body, high = SEARCHED[name]
     search = QUANTITIES[name].search
-    assert (search.kind, search.unknown) == (kind, "batch")
+    assert (search.kind, search.unknown) == (kind, unknown)
     agree(search.body, body, f"body of {name}")
     agree(search.high, high, f"end of {name}")
 

@@ -7,7 +7,7 @@ import pytest
 
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
-from symroof.theory.steps import CACHED_TOKENS, STEPS, AttentionReach, ExpertPool, driver
+from symroof.theory.steps import CACHED_TOKENS, SPAN, STEPS, WINDOW_KEEPS, AttentionReach, ExpertPool, driver
 from symroof.theory.switches import SWITCHES, assume
 from symroof.theory.totals import resident
 
@@ -15,13 +15,17 @@ BY_NAME = {step.name: step for step in STEPS}
 REACHES = {None: None, "window": AttentionReach("window", "window"), "chunk": AttentionReach("chunk", "chunk_size")}
 POINTS = [
     {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "chunk": 6, "chunk_past": 2, "concurrent_chunks": 3, "prefill_chunk": 7, "chunk_start": 1,
-     "chunk_logit_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5},
+     "chunk_logit_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5,
+     "own_chunks": 2, "own_chunk": 4, "own_chunk_start": 3, "own_logit_rows": 1, "long_chunks": 1, "long_chunk": 9, "long_chunk_start": 6, "long_logit_rows": 2, "own_batch": 3, "long_batch": 2, "long_context": 22, "long_prompt": 17, "long_response_steps": 9},
     {"prefill_batch": 1, "prompt": 10, "cached_prefix": 0, "batch": 3, "context": 5, "verified_tokens": 1, "chunk": 5, "chunk_past": 5, "concurrent_chunks": 1, "prefill_chunk": 5, "chunk_start": 10,
-     "chunk_logit_rows": 1, "loaded_context": 10, "response_steps": 1, "window": 5, "chunk_size": 5},
+     "chunk_logit_rows": 1, "loaded_context": 10, "response_steps": 1, "window": 5, "chunk_size": 5,
+     "own_chunks": 1, "own_chunk": 5, "own_chunk_start": 5, "own_logit_rows": 1, "long_chunks": 2, "long_chunk": 10, "long_chunk_start": 0, "long_logit_rows": 1, "own_batch": 1, "long_batch": 4, "long_context": 15, "long_prompt": 15, "long_response_steps": 1},
     {"prefill_batch": 4, "prompt": 3, "cached_prefix": 2, "batch": 1, "context": 1, "verified_tokens": 3, "chunk": 1, "chunk_past": 0, "concurrent_chunks": 2, "prefill_chunk": 1, "chunk_start": 6,
-     "chunk_logit_rows": 1, "loaded_context": 4, "response_steps": 0, "window": 1, "chunk_size": 1},
+     "chunk_logit_rows": 1, "loaded_context": 4, "response_steps": 0, "window": 1, "chunk_size": 1,
+     "own_chunks": 3, "own_chunk": 1, "own_chunk_start": 0, "own_logit_rows": 1, "long_chunks": 1, "long_chunk": 1, "long_chunk_start": 2, "long_logit_rows": 1, "own_batch": 2, "long_batch": 1, "long_context": 3, "long_prompt": 2, "long_response_steps": 0},
     {"prefill_batch": 3, "prompt": 30, "cached_prefix": 7, "batch": 2, "context": 24, "verified_tokens": 5, "chunk": 8, "chunk_past": 16, "concurrent_chunks": 1, "prefill_chunk": 9, "chunk_start": 15,
-     "chunk_logit_rows": 1, "loaded_context": 33, "response_steps": 20, "window": 12, "chunk_size": 8},
+     "chunk_logit_rows": 1, "loaded_context": 33, "response_steps": 20, "window": 12, "chunk_size": 8,
+     "own_chunks": 1, "own_chunk": 8, "own_chunk_start": 8, "own_logit_rows": 0, "long_chunks": 1, "long_chunk": 19, "long_chunk_start": 31, "long_logit_rows": 1, "own_batch": 4, "long_batch": 1, "long_context": 70, "long_prompt": 61, "long_response_steps": 25},
 ]  # fmt: skip
 """Off every edge; on edges of chunks and windows; a window of one and a response of one token; across several chunks."""
 
@@ -43,6 +47,12 @@ def segments(step, v):
         "verify": [("token", v["batch"], v["verified_tokens"], v["context"] - 1)],
         "mixed": [("prompt", 1, v["chunk"], v["chunk_past"]), decoding],
         "loaded": [("prompt", v["concurrent_chunks"], v["prefill_chunk"], v["chunk_start"]), ("token", v["batch"], 1, v["loaded_context"] - 1)],
+        "mixture": [
+            ("prompt", v["own_chunks"], v["own_chunk"], v["own_chunk_start"]),
+            ("prompt", v["long_chunks"], v["long_chunk"], v["long_chunk_start"]),
+            ("token", v["own_batch"], 1, v["loaded_context"] - 1),
+            ("token", v["long_batch"], 1, v["long_context"] - 1),
+        ],
     }[step]
 
 
@@ -63,14 +73,15 @@ def cached(past, reach, v, square=False):
     return len([position for position in range(past) if width is None or position > past - width])
 
 
-def steps_on(v):
+def steps_on(v, long=False):
     """Positions of a response's steps."""
-    return range(v["prompt"], v["prompt"] + max(v["response_steps"], 1))
+    prompt, steps = (v["long_prompt"], v["long_response_steps"]) if long else (v["prompt"], v["response_steps"])
+    return range(prompt, prompt + max(steps, 1))
 
 
 def spread(step, phase, reach, growing):
     """Whether requests stand anywhere in their responses, each with the keys of its own step."""
-    return (step, phase) == ("loaded", "token") and reach and growing
+    return step in ("loaded", "mixture") and phase == "token" and reach and growing
 
 
 def pairs(step, reach, v, causal=True, growing=True, of=None):
@@ -80,7 +91,8 @@ def pairs(step, reach, v, causal=True, growing=True, of=None):
             continue
         if spread(step, phase, reach, growing):
             kind, held = (reach, v) if causal else ("window", {**v, "window": v["window"] if reach == "window" else v["chunk_size"]})
-            count += requests * Fraction(sum(len(seen(position, kind, held)) for position in steps_on(v)), len(steps_on(v)))
+            steps = steps_on(v, past == v["long_context"] - 1)
+            count += requests * Fraction(sum(len(seen(position, kind, held)) for position in steps), len(steps))
         elif causal:
             count += requests * sum(len(seen(position, reach, v)) for position in range(past, past + new))
         else:
@@ -94,7 +106,8 @@ def span(step, reach, v, growing=True, of=None):
         if of not in (None, phase):
             continue
         if spread(step, phase, reach, growing):
-            count += requests * Fraction(sum(len(seen(position, reach, v)) for position in steps_on(v)), len(steps_on(v)))
+            steps = steps_on(v, past == v["long_context"] - 1)
+            count += requests * Fraction(sum(len(seen(position, reach, v)) for position in steps), len(steps))
         else:
             count += requests * (cached(past, reach, v) + new)
     return count
@@ -127,6 +140,7 @@ def test_tokens_rows_and_states(step):
             "verify": tokens,
             "mixed": 1 + v["batch"],
             "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"] + v["batch"],
+            "mixture": v["own_chunks"] * v["own_logit_rows"] + v["long_chunks"] * v["long_logit_rows"] + v["own_batch"] + v["long_batch"],
         }[step]
         assert value(step, "tokens", None, v) == value(step, "logit_rows", None, v, logits="all") == tokens
         assert value(step, "logit_rows", None, v, logits="last") == last
@@ -151,4 +165,5 @@ def test_tokens_a_layer_keeps(reach, limit):
         v = Numbers({"context": context, "window": 7, "chunk_size": 5, "kappa": 3, "requests": 2, "window_chunk": 2})
         for kept, tokens in (("window", min(context, limit)), ("chunk", min(context, limit + 2)), ("full", context)):
             assert evaluate(resident(Name("kappa"), REACHES[reach], kept, Name("requests")), v) == 3 * 2 * tokens
-    assert CACHED_TOKENS.keys() == SWITCHES["window_cache"].values.keys()
+    assert WINDOW_KEEPS.keys() == SWITCHES["window_cache"].values.keys()
+    assert CACHED_TOKENS.keys() | {"window", "chunk"} == SPAN.keys()

@@ -151,13 +151,13 @@ STEP = Fraction(1, 10**8)
 
 @pytest.mark.parametrize("model", ["llama-3-8b", "gpt-oss-20b"])
 def test_elasticities_together_are_those_of_small_steps(model):
-    """Of windows, experts, a sum over chunks and a batch that is searched. The number of chunks moves with nothing, a prompt within its last one does."""
+    """Of windows, experts, steps with few and many prompts, and a batch that is searched. What counts nothing is worked out at once."""
     together = ("mfu", "mbu", "price", "arrival_rate", "peak_flops", "kv_bytes_per_element", "step_overhead", "link_bandwidth", "output_spread")
     work = {"prompt": 1500, "output": 100, "batch": 32, "chunk": 400, "tp": 2, "arrival_rate": "2 request/s", "output_spread": "0.5"}
     case = Study(model, "h100-sxm", **work, mfu="0.5", mbu="0.7", step_overhead="1 ms", price=1).first.case
     for name in ("loaded_ttft", "sustained_itl"):
         found = case.elasticities(name, ("prompt", *together, "output"))
-        assert found.keys() == {*together, "prompt", "output"} and found["price"] == 0
+        assert found.keys() == {*together, "output", "prompt"} and found["price"] == 0
         for by, elasticity in found.items():
             low, high = (case.changed({by: case.value(by) * (1 + way * STEP)}).value(name) for way in (-1, 1))
             assert float((high - low) / (2 * STEP * case.value(name))) == pytest.approx(float(elasticity), abs=1e-9), by

@@ -94,6 +94,7 @@ def test_which_inputs_may_vanish():
         "hit_rate",
         "slo_share",
         "percentile",
+        "long_step_share",
         "burst_rate",
         "burst_duration",
         "long_share",
@@ -104,7 +105,20 @@ def test_which_inputs_may_vanish():
 
 
 def test_which_inputs_are_shares_of_one():
-    assert {"acceptance", "hit_rate", "slo_share", "percentile", "long_share", "mfu", "mbu", "link_share", "memory_share", "margin", "expert_share"} == SHARES
+    assert {
+        "acceptance",
+        "hit_rate",
+        "slo_share",
+        "percentile",
+        "long_share",
+        "long_step_share",
+        "mfu",
+        "mbu",
+        "link_share",
+        "memory_share",
+        "margin",
+        "expert_share",
+    } == SHARES
 
 
 def test_the_default_of_a_switch_is_said_to_be_one():
@@ -220,7 +234,7 @@ def test_why_a_quantity_has_no_formula(switches, name, why):
 @pytest.mark.parametrize(
     ("name", "on", "leads"),
     [("itl", "itl", True), ("itl", "mem_bandwidth", True), ("itl", "price", False), ("steady_batch", "arrival_rate", True), ("steady_batch", "prompt", True), ("best_batch", "mem_capacity", True),
-     ("best_batch", "itl_target", True), ("mix_budget", "long_prompt", True), ("mix_budget", "chunk", True), ("recompute_time", "cached_prefix", True), ("ridge_point", "batch", False), ("batch", "batch", True)],
+     ("best_batch", "itl_target", True), ("mix_sustained_itl", "long_prompt", True), ("mix_sustained_itl", "chunk", True), ("recompute_time", "cached_prefix", True), ("ridge_point", "batch", False), ("batch", "batch", True)],
 )  # fmt: skip
 def test_what_a_name_leads_to(name, on, leads):
     """By its formula, by what stands for it without an input, by what is searched for, and by inputs that a formula changes."""

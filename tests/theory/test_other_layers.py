@@ -153,7 +153,8 @@ def test_latent_attention(a, one, batch, context):
         switches = {"mla": mode}
         p, d = prefill(spec, one, switches), decode(spec, batch, context, switches)
         assert p.value("params") == OUTSIDE + count + norms + vectors
-        assert p.value("kv_bytes_per_token") == 2 * latent, "what is kept is the latent, whatever is done with it"
+        whole = sum(a["qk_nope_dim"] + a["qk_rope_dim"] + a["value_dim"] for _ in range(a["n_heads"]))
+        assert p.value("kv_bytes_per_token") == 2 * (whole if mode == "expanded" else latent)
         expanded_tokens = new if mode == "expanded" else past + new
         flops = requests * (multiplied(plain, new) + multiplied([up], expanded_tokens) + HEAD_ROW)
         flops += requests * 2 * a["n_heads"] * (a["qk_nope_dim"] + a["qk_rope_dim"] + a["value_dim"]) * causal_pairs(new, past)

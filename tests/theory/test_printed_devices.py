@@ -37,7 +37,7 @@ DEVICES = [
         {"kv_cache_bytes_per_device": "kv_bytes_per_token*ceil(batch/attention_dp)*context", "weight_bytes_per_device": "weight_bytes", "decode_tokens.group": "ceil(batch/attention_dp)",
          "decode_flops_per_device": "linear_flops_per_token*decode_tokens.group + attention_flops_per_pair*decode_pairs.group + head_flops_per_row*decode_logit_rows.group",
          "decode_vector_elements": "decode_tokens.group*n_layers*d_model", "message_bytes": "decode_tokens.group*d_model*link_bytes_per_element", "decode_link_time": "0",
-         "loaded_tokens.group": "concurrent_chunks/attention_dp*prefill_chunk + ceil(batch/attention_dp)", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
+         "loaded_tokens.group": "group_chunks*prefill_chunk + ceil(batch/attention_dp)", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
     ),
     (
         EXPERTS, {"attention_dp": 2, **DENSE},  # but experts work for all groups

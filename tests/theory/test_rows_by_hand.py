@@ -58,7 +58,10 @@ def attention(has, norm="none"):
     outputs = heads * width * (2 if "out_gate" in has else 1)
     if "shares_kv" not in has:
         outputs += shared * width + (0 if "value_is_key" in has else shared * value)
-    count.product("qkv", D, outputs, outputs if "qkv_bias" in has else 0)
+    gate = heads * width if "out_gate" in has and "unbiased_gate" in has else 0
+    count.product("qkv", D, outputs, outputs - gate if "qkv_bias" in has else 0)
+    if "gate_bias" in has:
+        count.held("qkv", heads)
     if "head_gate" in has:
         count.product("head_gate", D, heads)
     vectors = {"none": 0, "head": width if "shares_kv" in has else 2 * width, "head_bias": 4 * width, "full": heads * width + shared * width}[norm]
@@ -68,6 +71,8 @@ def attention(has, norm="none"):
         count.held("norm", heads * value)
     if "images_only" in has or "sinks" in has:
         count.held("attention", ("images_only" in has) * 2 + ("sinks" in has) * heads)
+    if "indexer" in has:
+        scored(count, D, weights=False)
     count.core(width, value, heads)
     count.add("attention", "kv_again" if "shares_kv" in has else "kv", shared * (width + value) * V.kv_bytes_per_element, "span")
     count.product("attention_out", heads * value, D, D if "out_bias" in has else 0)
@@ -85,6 +90,14 @@ def latent(has):
     else:
         count.product("qkv", D, queries + rank + turned, rank + turned if "qkv_bias" in has else 0)
         count.held("latent_norm", rank)
+    if "rope_norm" in has:
+        count.held("latent_norm", turned)
+    if "head_gate" in has or "out_gate" in has:
+        count.product("head_gate", D, heads if "head_gate" in has else heads * value)
+    if "sinks" in has:
+        count.held("attention", heads)
+    if "indexer" in has and "q_lora" in has:
+        scored(count, V.q_lora_rank, weights=True)
     count.matrix("kv_up", rank, both)
     count.worked("kv_up", rank, both, both + both, "span", "prompt", ABSORBED)  # written, and read back
     count.worked("kv_up", rank, both, heads * (plain + rank) + heads * (rank + value), TOKENS, "token", ABSORBED)  # queries into the latent, results out of it
@@ -94,9 +107,58 @@ def latent(has):
     count.core(rank + turned, rank, heads, "token", ABSORBED)
     for when in (EXPANDED, AGAIN):
         count.core(plain + turned, value, heads, None, when)
-    count.add("attention", "kv", (rank + turned) * V.kv_bytes_per_element, "span")
-    count.add("attention", "kv_again", (heads * (plain + turned + value) - rank - turned) * V.kv_bytes_per_element, "span", None, EXPANDED)
+    for when in (ABSORBED, AGAIN):
+        count.add("attention", "kv", (rank + turned) * V.kv_bytes_per_element, "span", None, when)
+    count.add("attention", "kv", heads * (plain + turned + value) * V.kv_bytes_per_element, "span", None, EXPANDED)
     count.product("attention_out", heads * value, D, D if "out_bias" in has else 0)
+    return count
+
+
+def scored(count, made_of, weights):
+    """Queries of the indexer out of something so wide, one key and a weight a head out of the residual; a score for each pair and head."""
+    heads, width = V.index_heads, V.index_dim
+    if weights:
+        count.product("indexer", made_of, heads * width)
+        count.product("indexer", D, width + heads)
+    else:
+        count.product("indexer", D, heads * width + width)
+    count.held("indexer", width + width)
+    count.add("index_scores", "flops", heads * (2 * width + 2 * weights), "pairs")
+    count.add("index_scores", "activations", (heads * width + heads * weights) * V.act_bytes_per_element, TOKENS)
+    if weights:
+        count.add("index_scores", "activations", 2 * V.act_bytes_per_element, "pairs")
+    count.add("index_scores", "kv", width * V.kv_bytes_per_element, "span")
+
+
+def compressed(has):
+    """A window of keys that are values, entries of several tokens behind it, those that an indexer chooses of them."""
+    count, heads, width = Count(), V.n_heads, V.head_dim
+    count.product("qkv_down", D, V.q_lora_rank + width)
+    count.product("q_up", V.q_lora_rank, heads * width)
+    count.held("latent_norm", V.q_lora_rank + width)
+    count.held("attention", heads)
+    kinds = 1 + ("compressed" in has)
+    count.add("attention", "flops", kinds * heads * (2 * width + 2 * width), "pairs")
+    count.add("attention", "activations", kinds * 4 * heads * V.act_bytes_per_element, "pairs", None, UNFUSED)
+    count.add("attention", "kv", width * V.kv_bytes_per_element, "span")
+    count.add("attention", "activations", (heads * width + heads * width) * V.act_bytes_per_element, TOKENS)
+    if "compressed" in has:
+        count.add("attention", "kv", width * V.kv_bytes_per_element / V.compress_rate, "span")
+        series = 2 if "indexer" in has else 1
+        count.product("compressor", D, series * width + series * width)
+        count.held("compressor", V.compress_rate * series * width + width)
+    if "indexer" in has:
+        count.product("indexer", D, 4 * V.index_dim)
+        count.held("indexer", V.compress_rate * 2 * V.index_dim + V.index_dim)
+        count.product("indexer", V.q_lora_rank, V.index_heads * V.index_dim)
+        count.product("indexer", D, V.index_heads)
+        count.add("index_scores", "flops", V.index_heads * (2 * V.index_dim + 2), "pairs")
+        count.add("index_scores", "activations", V.index_heads * (V.index_dim + 1) * V.act_bytes_per_element, TOKENS)
+        count.add("index_scores", "activations", 2 * V.act_bytes_per_element, "pairs")
+        count.add("index_scores", "kv", V.index_dim * V.kv_bytes_per_element / V.compress_rate, "span")
+    count.matrix("attention_out", heads * width, V.out_rank)
+    count.worked("attention_out", heads * width, V.out_rank, heads * width + V.out_groups * V.out_rank)
+    count.product("attention_out", V.out_groups * V.out_rank, D)
     return count
 
 
@@ -153,6 +215,19 @@ def gated_delta(has):
     return recurrence(has, channels + values + gates, values, channels, state, 3, V.state_bytes_per_element, gates, V.linear_value_dim)
 
 
+def kimi_delta(has):
+    keys, values, heads = V.linear_key_heads * V.linear_key_dim, V.linear_value_heads * V.linear_value_dim, V.linear_value_heads
+    state = heads * V.linear_key_dim * V.linear_value_dim
+    decay, gate = keys if "full_decay" in has else V.linear_key_dim, values if "full_gate" in has else V.linear_value_dim
+    channels = keys + keys + values
+    count = recurrence(has, channels + heads + decay + gate, values, channels, state, 3, V.state_bytes_per_element, keys + heads, V.linear_value_dim)
+    if "full_decay" not in has:
+        count.product("ssm_dt", V.linear_key_dim, keys)
+    if "full_gate" not in has:
+        count.product("ssm_gate", V.linear_value_dim, values)
+    return count
+
+
 def linear(has):
     keys, values = V.linear_key_heads * V.linear_key_dim, V.linear_value_heads * V.linear_value_dim
     state = V.linear_value_heads * V.linear_key_dim * V.linear_value_dim
@@ -179,7 +254,8 @@ def experts(has):
     count, matrices = Count(), 2 if "plain_experts" in has else 3
     width, inner = V.d_latent if "expert_latent" in has else D, V.d_expert
     one, moved = matrices * width * inner, 2 * width + matrices * inner
-    count.product("router", D, V.n_experts, V.n_experts if "router_bias" in has else 0)
+    routes = V.n_experts + (V.n_zero_experts if "zero_experts" in has else 0)
+    count.product("router", D, routes, routes if "router_bias" in has else 0)
     count.held("experts", one + ((matrices - 1) * inner + width if "ffn_bias" in has else 0), "experts_held")
     count.add("experts", "weights", one * V.weight_bytes_per_param, "experts_read")
     count.add("experts", "flops", 2 * one * V.experts_per_token, TOKENS)
@@ -210,10 +286,25 @@ def agree(rows, expected, label):
     assert {key: (amount, made[key]) for key, amount in found.items() if amount != made[key]} == {}, label
 
 
-ATTENTION_TRAITS = ("qkv_bias", "out_bias", "sinks", "out_gate", "head_gate", "shares_kv", "value_is_key", "value_dim", "result_norm", "images_only")
-LATENT_TRAITS = ("q_lora", "qkv_bias", "out_bias")
+ATTENTION_TRAITS = (
+    "qkv_bias",
+    "out_bias",
+    "sinks",
+    "out_gate",
+    "head_gate",
+    "shares_kv",
+    "value_is_key",
+    "value_dim",
+    "result_norm",
+    "images_only",
+    "gate_bias",
+    "unbiased_gate",
+    "indexer",
+)
+LATENT_TRAITS = ("q_lora", "qkv_bias", "out_bias", "out_gate", "head_gate", "sinks", "rope_norm")
 STATE_TRAITS = ("state_in_bias", "state_out_bias", "conv_bias", "mixer_norm")
-EXPERT_TRAITS = ("router_bias", "plain_experts", "expert_latent", "shared_expert", "shared_gate", "shared_bias", "ffn_bias")
+DELTA_TRAITS = ("full_decay", "full_gate", "conv_bias")
+EXPERT_TRAITS = ("router_bias", "plain_experts", "expert_latent", "shared_expert", "shared_gate", "shared_bias", "ffn_bias", "zero_experts")
 DENSE_TRAITS = ("ffn_bias", "learned_activation", "inner_norm")
 
 
@@ -229,12 +320,21 @@ def test_attention():
             agree(MIXERS["gqa"](Layer(traits=has, qk_norm=norm)), attention(has, norm), (has, norm))
     for has in choices(LATENT_TRAITS):
         agree(MIXERS["mla"](Layer(mixers=("mla",), traits=has)), latent(has), has)
+    chosen = frozenset({"q_lora", "indexer"})
+    agree(MIXERS["mla"](Layer(mixers=("mla",), reach="top", traits=chosen)), latent(chosen), chosen)
+    for has in map(frozenset, ((), ("compressed",), ("compressed", "indexer"))):
+        agree(MIXERS["compressed"](Layer(mixers=("compressed",), traits=has)), compressed(has), has)
 
 
 def test_recurrences():
     for name, by_hand in {"mamba": mamba, "mamba2": mamba2, "gated_delta": gated_delta, "linear": linear, "conv": short_conv}.items():
         for has in choices(STATE_TRAITS):
             agree(MIXERS[name](Layer(mixers=(name,), traits=has)), by_hand(has), (name, has))
+
+
+def test_kimi_delta():
+    for has in choices(DELTA_TRAITS):
+        agree(MIXERS["kimi_delta"](Layer(mixers=("kimi_delta",), traits=has)), kimi_delta(has), has)
 
 
 def test_feed_forwards():
@@ -257,7 +357,7 @@ def test_around_the_blocks(norm, vectors):
     count.held("norm", 3 * vectors * D + 3 * D)
     count.product("layer_input", D, V.d_layer_input)
     count.product("layer_input", V.d_layer_input, D)
-    copies = V.altup_inputs
+    copies = altup = V.altup_inputs
     count.product("altup", D, copies)  # the router before the layer, and once more behind it
     count.worked("altup", D, copies, D + copies)
     count.product("altup", copies, copies * copies)  # what predicts each copy from all
@@ -266,6 +366,16 @@ def test_around_the_blocks(norm, vectors):
     count.product("laurel", D, V.laurel_rank)
     count.product("laurel", V.laurel_rank, D)
     agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=frozenset({"layer_input", "altup"})), norm), count, norm)
+    for residual in (True, False):
+        copies = V.hyper_copies
+        mixes, scales = (copies * copies + 2 * copies, 3) if residual else (2 * copies, 2)  # out of all copies, into each, and among them
+        count = Count()
+        count.held("norm", 3 * vectors * D)
+        for operator in ("hyper_attention", "hyper_ffn"):
+            count.product(operator, copies * D, mixes, mixes + scales)
+            count.worked(operator, D, mixes, 2 * copies * D + 2 * D)
+        traits = frozenset({"hyper", *(["hyper_residual"] if residual else [])})
+        agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=traits), norm), count, norm)
     count = Count()
     count.held("embedding", V.vocab_size * D)
     count.held("norm", vectors * D)
@@ -279,10 +389,11 @@ def test_around_the_blocks(norm, vectors):
     count.product("layer_input_in", D, V.n_layers * V.d_layer_input)
     count.product("embedding_in", V.d_embedding, D)
     count.product("embedding_out", D, V.d_embedding)
-    count.product("altup_in", D, (copies - 1) * D)
-    count.product("altup_out", (copies - 1) * D, D)
+    count.product("altup_in", D, (altup - 1) * D)
+    count.product("altup_out", (altup - 1) * D, D)
+    count.product("hyper_head", V.hyper_copies * D, V.hyper_copies, V.hyper_copies + 1)
     count.product("lm_head", V.d_embedding, V.vocab_size, V.vocab_size, per="logit_rows")
-    every = dict.fromkeys(("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup"), True)
+    every = dict.fromkeys(("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup", "hyper"), True)
     agree(outer_rows(Architecture(norm=norm, final_norm=False, **every)), count, norm)
 
 
@@ -325,7 +436,7 @@ def test_the_matrices_that_a_checkpoint_stores_hold_all_parameters_of_a_row():
         if row.shapes:
             held = sum(evaluate(parse(part.rows), V) * evaluate(parse(part.columns), V) * evaluate(parse(part.times), V) for part in row.shapes)
             assert held == evaluate(parse(row.amount), V) * (V.n_experts if row.per == "experts_held" else 1), row
-        assert row.reaching is (row.operator == "attention" and row.stream in ("flops", "activations", "kv", "kv_again")), row
+        assert row.reach or row.reaching is (row.operator == "attention" and row.stream in ("flops", "activations", "kv", "kv_again")), row
         assert row.kept is (row.stream == "params" and not row.shapes), row
         assert row.pooled is (row.operator == "experts"), row
 

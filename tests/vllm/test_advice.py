@@ -75,7 +75,7 @@ R1 = "vllm serve deepseek-ai/DeepSeek-R1 --tensor-parallel-size 8 --max-model-le
 LONG = {"hardware": "h200", "prompt": 131072, "output": 1000, "efficiency": None}
 
 
-@pytest.mark.parametrize(("aims", "batch"), [({}, 10), ({"itl": "60 ms"}, 2)])
+@pytest.mark.parametrize(("aims", "batch"), [({}, 10), ({"itl": "60 ms"}, 3)])
 def test_a_budget_stays_what_the_engine_starts_with_where_no_target_needs_another(aims, batch):
     """A step of a whole prompt would take ten times as long, one within the target 36 tokens: 3,700 steps a prompt."""
     found = reviewed(R1, targets=aims, **LONG)
@@ -85,9 +85,7 @@ def test_a_budget_stays_what_the_engine_starts_with_where_no_target_needs_anothe
     assert not found.missed_targets
 
 
-@pytest.mark.parametrize(
-    ("aims", "says"), [({"ttft": "8 s"}, "the bound at 100 % of peak is 7."), ({"itl": "12 ms"}, "sustained_itl 20.9"), ({"itl": "1 us"}, "on 8 devices")]
-)
+@pytest.mark.parametrize(("aims", "says"), [({"ttft": "8 s"}, "the bound at 100 % of peak is 7."), ({"itl": "1 us"}, "on 8 devices")])
 def test_what_no_line_reaches_is_said_with_its_bound(aims, says):
     found = reviewed(R1, targets=aims, **LONG)
     assert found.line == "" and not found.advice
@@ -221,7 +219,7 @@ def test_more_copies_where_the_queue_and_not_the_load_is_too_long():
 
 
 def test_fewer_requests_or_a_larger_budget_where_the_first_token_is_late():
-    """4,000 tokens of each prompt have to be read: by 1,040 tokens a step beside fewer requests, or by more."""
+    """4,000 tokens of each prompt have to be read: in steps of 350 no step is longer than the ITL target, but a prompt takes three times as many."""
     case = {"prompt": 20000, "cached_prefix": 16000, "output": 400}
 
     def first_token(own, budget):
@@ -233,10 +231,10 @@ def test_fewer_requests_or_a_larger_budget_where_the_first_token_is_late():
         assert not found.missed_targets and setting(found, "tensor-parallel-size") == "1"
         return int(setting(found, "max-num-seqs")), int(setting(found, "max-num-batched-tokens"))
 
-    (most, start), (fewer, same), (few, larger) = (settings({"itl": "12 ms"} | more) for more in ({}, {"ttft": "56 ms"}, {"ttft": "51 ms"}))
-    assert start == same == 1040 < larger
-    assert first_token(fewer, start) <= Fraction(56, 1000) < first_token(fewer + 1, start) <= first_token(most, start)
-    assert first_token(few, larger) <= Fraction(51, 1000) < first_token(1, start)
+    (most, small), (fewer, start), (few, same) = (settings({"itl": "12 ms"} | more) for more in ({}, {"ttft": "56 ms"}, {"ttft": "51 ms"}))
+    assert small < start == same == 1040
+    assert first_token(fewer, start) <= Fraction(56, 1000) < first_token(most, small)
+    assert first_token(few, same) <= Fraction(51, 1000) < first_token(few + 1, same)
 
 
 RANKS = "vllm serve deepseek-ai/DeepSeek-V2-Lite --data-parallel-size 4 --enable-expert-parallel --max-num-seqs 16 --max-num-batched-tokens 1040"
@@ -254,7 +252,7 @@ def test_every_rank_reads_prompts_with_a_budget_of_its_own(ranks):
     for name in ("sustained_itl", "sustained_throughput", "loaded_ttft"):
         assert ranks.facts[name].value == whole.exact(name), name
     assert ranks.facts["mixed_time"].value == own.exact("mixed_time")
-    assert whole.exact("sustained_throughput") > own.exact("sustained_throughput")
+    assert own.exact("sustained_throughput") > whole.exact("sustained_throughput")  # prompts spread over the ranks: no rank waits for one that reads
 
 
 def test_a_range_of_prompts_whose_middle_is_no_whole_number():

@@ -60,6 +60,7 @@ BAD = {
     "a pipe": ("vllm serve m | tee log", 14, "no shell runs here"),
     "a substitution": ("vllm serve $(cat model)", 12, "no shell runs here"),
     "a variable": ("vllm serve ${MODEL}", 12, "no shell runs here"),
+    "a second command inside": ("bash -c 'vllm serve m && rm -rf x'", 9, "no shell runs here"),
     "too long": ("vllm serve " + "m" * 10_000, None, "longer than"),
     "too many words": ("vllm serve m " + "--port 3 " * 200, 14 + 126 * 9 + 7, "more than 256 words"),
 }
@@ -94,6 +95,7 @@ PASTED = {
     "JSON without quotes": ('vllm serve m -sc {"num_speculative_tokens":3}', {"speculative-config": {"num_speculative_tokens": 3}}, ""),
     "a container": ("docker run --gpus all -v ~/.cache:/root -p 8000:8000 --ipc=host vllm/vllm-openai:latest --model m -tp 8", {"tensor-parallel-size": 8}, ""),
     "a container with a command": ("sudo docker run --rm rocm/vllm:latest vllm serve m -tp 8", {"tensor-parallel-size": 8}, ""),
+    "a shell in a container": ("docker run --entrypoint bash vllm/vllm-openai bash -lc 'vllm serve m -tp 8'", {"tensor-parallel-size": 8}, ""),
     "in the background": ("nohup vllm serve m -tp 2 > log.txt 2>&1 &".replace("> log", ">log"), {"tensor-parallel-size": 2}, ""),
 }
 

@@ -121,7 +121,7 @@ OMISSIONS = (
         CaseChange("the prompt left out of the longest context", {"peak_context": "output"}),
     )),
     Slip("links_ignored", (
-        CaseChange("the time on the links between devices left out", _times("0", *(f"{phase}_link_time" for phase in ("prefill", "decode", "mixed", "loaded")))),
+        CaseChange("the time on the links between devices left out", _times("0", *(f"{phase}_link_time" for phase in ("prefill", "decode", "mixed", "loaded", "mixture")))),
     )),
     Slip("training_flops", (
         CaseChange("6 FLOP a parameter and token, as in training, for 2", _times("3", "linear_flops_per_token", "head_flops_per_row")),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NoReturn
 
 from symroof.errors import InputError, nearest
@@ -31,6 +32,7 @@ class Config:
         names: other spellings of a field that the class takes, in order.
         source: the class whose defaults these are.
         consulted: the places of all fields that were asked for, here and in the objects inside.
+        around: the place of the model's fields, where these are those of one layer laid over them.
     """
 
     document: JsonDocument
@@ -41,6 +43,7 @@ class Config:
     source: str = "the class"
     filled: dict[str, Filled] = field(default_factory=dict)
     consulted: set[Location] = field(default_factory=set)
+    around: Location | None = None
 
     # ------------------------------------------------------------------------------------------------ finding a field
 
@@ -52,17 +55,21 @@ class Config:
     def spellings(self, name: str) -> tuple[str, ...]:
         return self.names.get(name, (name,))
 
+    def _consult(self, name: str) -> None:
+        places = (self.place,) if self.around is None else (self.place, self.around)
+        self.consulted.update((*place, spelling) for place in places for spelling in self.spellings(name))
+
     def raw(self, name: str) -> Any:
         """What the file or the class's default says, unread; MISSING where neither does."""
         written = [self.data[spelling] for spelling in self.spellings(name) if spelling in self.data]
-        self.consulted.update((*self.place, spelling) for spelling in self.spellings(name))
+        self._consult(name)
         if written:
             return next((value for value in written if value is not None), None)
         return self.defaults.get(name, MISSING)
 
     def states(self, name: str) -> bool:
         """Whether the file itself says something other than null."""
-        self.consulted.update((*self.place, spelling) for spelling in self.spellings(name))
+        self._consult(name)
         return any(self.data.get(spelling) is not None for spelling in self.spellings(name))
 
     def fail(self, name: str, message: str, hint: str = "") -> NoReturn:
@@ -177,3 +184,21 @@ class Config:
         if value is not None and not isinstance(value, dict):
             self.fail(name, f"expected an object with fields, found {kind_of_value(value)}")
         return Config(self.document, (*self.place, name), value or {}, defaults or {}, {}, self.source, self.filled, self.consulted)
+
+    def of_layer(self, i: int) -> Config:
+        """The fields as one layer has them: those that ``per_layer_config`` holds for its number replace the model's."""
+        own = self._layer_fields.get(i)
+        if own is None:
+            return self
+        place, data = (*self.place, "per_layer_config", own), self.data | self.data["per_layer_config"][own]
+        self.consulted.add(place)
+        return Config(self.document, place, data, self.defaults, self.names, self.source, self.filled, self.consulted, self.place)
+
+    @cached_property
+    def _layer_fields(self) -> Mapping[int, str]:
+        """The key of each layer that ``per_layer_config`` has fields for; keys are numbers, with zeros before them or not."""
+        layers = self.inside("per_layer_config").data
+        for key, fields in layers.items():
+            if not (key.isdecimal() and key.isascii() and len(key) < 6 and isinstance(fields, dict)):
+                self.fail("per_layer_config", f"expected the fields of each layer by its number, found {kind_of_value(key)}")
+        return {int(key): key for key in layers}

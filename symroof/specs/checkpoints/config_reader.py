@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import NESTED, SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import NESTED, REFUSED, SAME_AS, WRAPPERS, family_of, known_types
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.nearest_family import nearest_family
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
@@ -99,6 +99,10 @@ def _own_type(document: JsonDocument, place: Location, data: Mapping[str, Any]) 
 
 def _family(document: JsonDocument, place: Location, data: Mapping[str, Any], own: str | None, assumed: str | None) -> tuple[str, Family]:
     """The type that a language model is read as, and its family."""
+    outer = _type(document, (), document.data)
+    refused = next((kind for kind in (outer, own) if kind in REFUSED), None)
+    if assumed is None and refused is not None:
+        raise InputError(document.problem(() if refused == outer else (*place, "model_type"), f"{refused} is not read: {REFUSED[refused]}"))
     name = assumed if assumed is not None else own
     family = family_of(name) if name is not None else None
     if name is not None and family is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import each, full_every, full_every_where_windowed, typed, windowed, windowed_after, windowed_without_rope
 from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, GROUPED, MLP_BIAS, PLAIN, QKV_BIAS, even_share, flag, normed_if, own_share
@@ -14,6 +15,15 @@ GEMMA_SIZES = sizes(256000, 2304, 9216, 26, 8, 4, head_dim=256, attention_bias=F
 QWEN_WINDOW = {"use_sliding_window": False, "sliding_window": 4096, "max_window_layers": 28}
 QWEN_VL_SIZES = sizes(152064, 8192, 29568, 80, 64, 8, use_sliding_window=False, sliding_window=4096, max_window_layers=80)
 QWEN2_ATTENTION = {**FLOORED, "qkv_bias": True}
+
+
+def whole_residual(c: Config, i: int) -> int:
+    """Helium: the heads make up the residual, since its output projection is a square; anything else is an error."""
+    width, n_heads, head = c.whole("hidden_size"), c.whole("num_attention_heads"), c.whole("head_dim")
+    if n_heads * head != width:
+        c.fail("head_dim", f"{n_heads} heads of {head} are not hidden_size {width}")
+    return head
+
 
 DENSE_FAMILIES: Mapping[str, Family] = {
     "llama": Family(f"LlamaConfig of {V5}", LLAMA_SIZES, LLAMA_ATTENTION, ffn=LLAMA_FFN),
@@ -62,7 +72,7 @@ DENSE_FAMILIES: Mapping[str, Family] = {
         f"ArceeConfig of {V5}", sizes(32000, 2560, 18432, 32, 32, None, **NO_BIAS), LLAMA_ATTENTION, ffn={**PLAIN, **MLP_BIAS},
     ),
     "helium": Family(
-        f"HeliumConfig of {V5}", sizes(48000, 2560, 7040, 24, 20, 20, head_dim=128, **NO_BIAS), {**FLOORED, **QKV_BIAS}, ffn=LLAMA_FFN,
+        f"HeliumConfig of {V5}", sizes(48000, 2560, 7040, 24, 20, 20, head_dim=128, **NO_BIAS), {**FLOORED, **QKV_BIAS, "head_dim": whole_residual}, ffn=LLAMA_FFN,
     ),
     "cwm": Family(
         f"CwmConfig of {V5}", sizes(128256, 6144, 21504, 64, 48, 8, head_dim=128, mlp_bias=False, sliding_window=8192),

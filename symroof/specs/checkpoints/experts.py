@@ -194,7 +194,7 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
         f"AfmoeConfig of {V5}",
         sizes(200192, 2048, 6144, 32, 16, None, head_dim=128, attention_bias=False, sliding_window=1024, global_attn_every_n_layers=4, moe_intermediate_size=1408,
               num_dense_layers=1, num_experts=64, num_experts_per_tok=6, num_shared_experts=2),
-        {**FLOORED_BIASES, "qk_norm": "head", "out_gate": True},
+        {**FLOORED_BIASES, "qk_norm": "head", "out_gate": True, "unbiased_gate": True},
         experts=experts("num_experts", "moe_intermediate_size", router_bias=True, **shared("num_shared_experts", "moe_intermediate_size")),
         mixing=typed(full_every("global_attn_every_n_layers")), feeding=each(sparse_from("num_dense_layers")), norm={"per_layer": 4},
     ),

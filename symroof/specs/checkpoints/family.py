@@ -9,7 +9,7 @@ from symroof.specs.checkpoints.layer_layouts import ALL_FULL, CHUNKED, DENSE, FU
 from symroof.specs.checkpoints.recipes import CHUNK, GATED, GROUPED, NO_FEED, RMS, WINDOW, Recipe, flag, made, whole
 from symroof.specs.layer_order import distinct_layers
 
-V5 = "transformers 5.23.0"
+V5, V524 = "transformers 5.23.0", "transformers 5.24.0"
 TIED = {"tie_word_embeddings": True}
 MOST_KINDS = 128
 """Distinct kinds of layer in one model; real ones have a few, those with a width for each layer a few dozen."""
@@ -91,6 +91,7 @@ def layer(family: Family, c: Config, i: int, mixing: str, feeding: str) -> dict[
     recipe = family.recipe_of_mixer(mixing)
     if recipe is None:
         c.fail("layer_types", f"has {mixing!r}, which {family.source} does not know")
-    made_mixer = made(recipe, c, i)
-    beside = made_mixer.pop("beside", None)
-    return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made(family.recipe_of_feed(feeding), c, i)}
+    own = c.of_layer(i)
+    made_mixer, made_feed = made(recipe, own, i), made(family.recipe_of_feed(feeding), own, i)
+    beside, norms = made_mixer.pop("beside", None), made_mixer.pop("norms", made_feed.pop("norms", None))
+    return {"attention": made_mixer, **({"mixer": beside} if beside else {}), "ffn": made_feed, **({"norms": norms} if norms is not None else {})}

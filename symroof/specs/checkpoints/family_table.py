@@ -8,11 +8,29 @@ from symroof.specs.checkpoints.experts import EXPERT_FAMILIES
 from symroof.specs.checkpoints.family import Family
 from symroof.specs.checkpoints.gemma_mllama import GEMMA_MLLAMA_FAMILIES
 from symroof.specs.checkpoints.older_dense import OLDER_FAMILIES
+from symroof.specs.checkpoints.recent import RECENT_FAMILIES
 from symroof.specs.checkpoints.recurrent import RECURRENT_FAMILIES
+from symroof.specs.checkpoints.sparse_attention import SPARSE_ATTENTION_FAMILIES
 
-FAMILIES: Mapping[str, Family] = {**DENSE_FAMILIES, **OLDER_FAMILIES, **EXPERT_FAMILIES, **RECURRENT_FAMILIES, **GEMMA_MLLAMA_FAMILIES}
+FAMILIES: Mapping[str, Family] = {
+    **DENSE_FAMILIES,
+    **OLDER_FAMILIES,
+    **EXPERT_FAMILIES,
+    **RECURRENT_FAMILIES,
+    **GEMMA_MLLAMA_FAMILIES,
+    **RECENT_FAMILIES,
+    **SPARSE_ATTENTION_FAMILIES,
+}
 
-SAME_AS = {"kimi_k2": "deepseek_v3", "minimax_text_01": "minimax", "minimax_m1": "minimax"}
+SAME_AS = {
+    "kimi_k2": "deepseek_v3",
+    "minimax_m3": "minimax_m3_vl_text",
+    "mimo": "qwen2",
+    "bailing_moe_v2": "bailing_moe",
+    "deepseek_ref": "deepseek_v4",
+    "minimax_text_01": "minimax",
+    "minimax_m1": "minimax",
+}
 """Types without a class in transformers whose repositories carry the code of another family."""
 
 
@@ -42,12 +60,47 @@ WRAPPERS: Mapping[str, Wrapper] = {
     "internvl": Wrapper("qwen2", True), "janus": Wrapper("llama", True), "kimi_k25": Wrapper("deepseek_v3", True), "lfm2_vl": Wrapper("lfm2", True),
     "llama4": Wrapper("llama4_text", False), "llava": Wrapper("llama", False, True), "llava_next": Wrapper("llama", False),
     "llava_next_video": Wrapper("llama", False, True), "llava_onevision": Wrapper("qwen2", False, True), "mistral3": Wrapper("mistral", True),
+    "minimax_m3_vl": Wrapper("minimax_m3_vl_text", False, True), "moss_transcribe_diarize": Wrapper("qwen3", True), "step3_vl": Wrapper("step3_text"),
+    "step3p7": Wrapper("step3p5", False), "emu3": Wrapper("emu3_text_model", False), "dots3_note": Wrapper("dots3_note_text"),
     "mllama": Wrapper("mllama_text_model"), "ovis2": Wrapper("qwen2", True), "paligemma": Wrapper("gemma", True), "qwen2_5_vl": Wrapper("qwen2_vl_text", False, True),
     "qwen2_audio": Wrapper("qwen2"), "qwen2_vl": Wrapper("qwen2_vl_text", False, True), "qwen3_5": Wrapper("qwen3_5_text", False),
     "qwen3_5_moe": Wrapper("qwen3_5_moe_text", False), "qwen3_vl": Wrapper("qwen3_vl_text", False), "qwen3_vl_moe": Wrapper("qwen3_vl_moe_text", False),
     "smolvlm": Wrapper("llama", False), "vipllava": Wrapper("llama", False), "voxtral": Wrapper("llama"),
 }  # fmt: skip
 """Read from the configuration classes of transformers 5.23.0, with and without the field in either place."""
+
+ENCODER = "its layers are an encoder's, which the class can also run as a decoder"
+DECODER_OF_TWO = "it is the decoder of a pair with an encoder; models of one decoder are read"
+DRAFT = "it only drafts for another model, whose cache it reads"
+REFUSED: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("bert", "bert-generation", "big_bird", "camembert", "data2vec-text", "electra", "ernie", "megatron-bert", "reformer", "rembert", "roberta",
+         "roberta-prelayernorm", "roc_bert", "roformer", "xlm", "xlm-roberta", "xlm-roberta-xl", "xlnet", "xmod"), ENCODER,
+    ),
+    **dict.fromkeys(
+        ("bart", "bigbird_pegasus", "blenderbot", "blenderbot-small", "marian", "mbart", "musicgen", "musicgen_melody", "mvp", "pegasus", "plbart", "prophetnet",
+         "trocr", "whisper"), DECODER_OF_TWO,
+    ),
+    **dict.fromkeys(("gemma4_assistant", "gemma4_unified_assistant"), DRAFT),
+    "blt": "it reads bytes in patches of a length that depends on the text, with a model for each of three levels",
+    "cpmant": "its attention has a learned bias for the distances of a segmented prompt",
+    "git": "its decoder reads the features of an image encoder beside the text",
+    "moshi": "it writes sound with a second model that runs for each token",
+    "axk2": "its queries and the gate of its attention come from one matrix over two bottlenecks, and its norms are gated",
+    "doge": "its masks and its residuals are learned, and its experts are single rows of a table",
+    "dory": "its middle layers run several times with the same weights",
+    "hrm_text": "its layers run several times with the same weights, in two modules at different rates",
+    "inkling2_loop_text": "its layers run several times with the same weights",
+    **dict.fromkeys(("inkling_text", "inkling2_text"), "short convolutions run over its residual, its keys and its values, and positions are learned scores"),
+    "jetmoe": "its attention has experts for the projections of queries and results",
+    "modernbert-decoder": ENCODER,
+    "qwen4_exp_text": "rows of a table for runs of tokens are added to some of its layers, and its residual passes through a bottleneck",
+    "recurrent_gemma": "its recurrence has gates that are matrices for blocks of channels (RG-LRU)",
+    "xlstm": "its recurrence is a matrix memory with exponential gates (mLSTM)",
+    "rwkv": "its recurrence has no heads, and its feed-forward mixes each token with the one before it (RWKV-4)",
+    "zaya": "its keys and queries pass through convolutions before they are scored, and its router has layers of its own",
+}  # fmt: skip
+"""Types that transformers can load and that are not read, with the reason."""
 
 NESTED = ("text_config", "language_config", "llm_config", "thinker_config", "language_model_config")
 """Fields that hold the language model of a multimodal one."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
+from symroof.specs.checkpoints.family import TIED, V5, V524, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import DENSE, FULL, MIXERS, SLIDING, SPARSE, Layout, Rule, each, full_every, indices
-from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share, whole
+from symroof.specs.checkpoints.recipes import BIASES, FLOORED, GATED, WINDOW, Recipe, experts, flag, grouped, heads, kv_heads, layered, own_share
 
 SHARED, CROSS = "shared_", "cross_attention"
 NORMED: Recipe = {**FLOORED, **BIASES, "qk_norm": "head"}
@@ -47,8 +47,13 @@ def altup(c: Config, i: int) -> dict[str, int]:
 
 def global_kv_heads(c: Config, i: int) -> int:
     """Gemma 4: full layers have KV heads of their own number where their values are their keys."""
-    own = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") else None
+    own = c.maybe("num_global_key_value_heads") if c.flag("attention_k_eq_v") and not c.states("per_layer_config") else None
     return grouped(c, heads(c), own, "num_global_key_value_heads") if own else kv_heads(c)
+
+
+def global_head_dim(c: Config, i: int) -> int:
+    """Gemma 4: the width of a head of full layers; newer files give each of them its own."""
+    return c.whole("head_dim" if c.states("per_layer_config") else "global_head_dim")
 
 
 def wider_where_shared(c: Config, i: int) -> int:
@@ -62,7 +67,7 @@ def gemma4_norms(c: Config, i: int) -> int:
     return 4 + (c.maybe("hidden_size_per_layer_input", 0) is not None and layer_inputs(c, i) is not None) + 4 * c.flag("enable_moe_block")
 
 
-GEMMA4_FULL: Recipe = {**NORMED, "head_dim": whole("global_head_dim"), "n_kv_heads": global_kv_heads, "value_is_key": flag("attention_k_eq_v")}
+GEMMA4_FULL: Recipe = {**NORMED, "head_dim": global_head_dim, "n_kv_heads": global_kv_heads, "value_is_key": flag("attention_k_eq_v")}
 
 GEMMA_MLLAMA_FAMILIES: Mapping[str, Family] = {
     "gemma3n_text": Family(
@@ -80,6 +85,13 @@ GEMMA_MLLAMA_FAMILIES: Mapping[str, Family] = {
         experts=experts("num_experts", "moe_intermediate_size", router_bias=True, n_shared_experts=1, d_shared=wider_where_shared),
         mixing=shared_at_the_end(full_every(6), last_full=True), feeding=each(lambda c, i: SPARSE if c.flag("enable_moe_block") else DENSE),
         norm={"per_layer": gemma4_norms}, outer={"layer_inputs": layer_inputs}, names={"num_experts_per_tok": ("top_k_experts",)},
+    ),
+    "gemma4_unified_text": Family(
+        f"Gemma4UnifiedTextConfig of {V524}",
+        sizes(262144, 2304, 9216, 30, 8, 4, head_dim=256, global_head_dim=512, attention_bias=False, sliding_window=1024, attention_k_eq_v=False, num_kv_shared_layers=0,
+              use_double_wide_mlp=False) | TIED,
+        NORMED, mixers=with_shared(GEMMA4_FULL, NORMED), ffn={"kind": "gated", "d_ff": wider_where_shared}, mixing=shared_at_the_end(full_every(6), last_full=True),
+        norm={"per_layer": 4},
     ),
     "mllama_text_model": Family(
         f"MllamaTextConfig of {V5}", sizes(128256, 4096, 14336, 40, 32, 8, cross_attention_layers=[3, 8, 13, 18, 23, 28, 33, 38]), OWN_SHARE,

@@ -1,14 +1,21 @@
 """Which layer is of which kind: the rules by which classes lay out attention, recurrences and experts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from symroof.specs.checkpoints.config_fields import Config
 
 FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID = "full_attention", "sliding_attention", "chunked_attention", "linear_attention", "conv", "hybrid"
+INDEXED = "indexed_attention"
 NOTHING, DENSE, SPARSE = "none", "dense", "sparse"
-MIXERS = {word: word for word in (FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID)} | {"attention": FULL, "mamba": LINEAR, "short_conv": CONV}
+MIXERS = {word: word for word in (FULL, SLIDING, CHUNKED, LINEAR, CONV, HYBRID, INDEXED)} | {
+    "attention": FULL,
+    "mamba": LINEAR,
+    "short_conv": CONV,
+    "minimax_m3_sparse": INDEXED,
+    "deepseek_sparse_attention": INDEXED,
+}
 """Words of ``layer_types``, older ones with their newer equivalents."""
-FEEDS = {DENSE: DENSE, SPARSE: SPARSE, "moe": SPARSE, "mlp": DENSE}
+FEEDS = {DENSE: DENSE, SPARSE: SPARSE, "moe": SPARSE, "mlp": DENSE, "hash_moe": SPARSE}
 
 Layout = Callable[[Config], list[str]]
 Rule = Callable[[Config, int], str]
@@ -27,14 +34,21 @@ def all_of(word: str) -> Layout:
 ALL_FULL, ALL_LINEAR, NO_FEEDS = all_of(FULL), all_of(LINEAR), all_of(NOTHING)
 
 
-def typed(rule: Rule) -> Layout:
-    """The list that the file gives, or else a rule."""
-    return lambda c: c.words("layer_types", MIXERS, c.n_layers) or each(rule)(c)
+def typed(rule: Rule, longer: bool = False) -> Layout:
+    """The list that the file gives, or else a rule; a list may be ``longer`` by the layers that predict tokens ahead."""
+    return lambda c: _listed(c, "layer_types", MIXERS, longer) or each(rule)(c)
 
 
-def feed_typed(rule: Rule) -> Layout:
+def feed_typed(rule: Rule, longer: bool = False) -> Layout:
     """The same for what follows the mixer."""
-    return lambda c: c.words("mlp_layer_types", FEEDS, c.n_layers) or each(rule)(c)
+    return lambda c: _listed(c, "mlp_layer_types", FEEDS, longer) or each(rule)(c)
+
+
+def _listed(c: Config, name: str, known: Mapping[str, str], longer: bool) -> list[str] | None:
+    ahead = (c.maybe("num_nextn_predict_layers", 0) or 0) if longer else 0
+    listed = c.listed(name)
+    words = c.words(name, known, c.n_layers + (ahead if listed is not None and len(listed) != c.n_layers else 0))
+    return None if words is None else words[: c.n_layers]
 
 
 # ---------------------------------------------------------------------------------------------- rules for the mixers
@@ -102,6 +116,16 @@ def indices(name: str, there: str, else_: str) -> Rule:
         return there if listed is not None and i in listed else else_
 
     return rule
+
+
+def pattern_of(name: str, there: str, else_: str, rule: Rule) -> Rule:
+    """Ones and zeros in a list, or else a rule."""
+
+    def read(c: Config, i: int) -> str:
+        listed = c.wholes(name, c.n_layers) if isinstance(c.raw(name), list) else None
+        return rule(c, i) if listed is None else there if listed[i] else else_
+
+    return read
 
 
 # ---------------------------------------------------------------------------------------- rules for the feed-forward

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_fields import Config
-from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
+from symroof.specs.checkpoints.family import TIED, V5, V524, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import FULL, SLIDING, each, windowed
 from symroof.specs.checkpoints.recipes import (
     ALL_BIASES,
@@ -78,8 +78,15 @@ def local_by_type(c: Config, i: int) -> str:
     return SLIDING if words[i] == "local" else FULL
 
 
+def alone(c: Config, i: int) -> int:
+    """GPT-2: the heads of a decoder by itself; one that reads an encoder's output has more, which is an error."""
+    if c.flag("add_cross_attention"):
+        c.fail("add_cross_attention", "a decoder that reads an encoder's output is not read")
+    return heads(c)
+
+
 OLDER_FAMILIES: Mapping[str, Family] = {
-    "gpt2": Family(f"GPT2Config of {V5}", GPT_SIZES, {**MULTI_HEAD, **ALL_BIASES}, ffn=WIDE, norm=LAYER_NORM, outer=POSITIONS, names=GPT_NAMES),
+    "gpt2": Family(f"GPT2Config of {V5}", GPT_SIZES, {**MULTI_HEAD, **ALL_BIASES, "n_heads": alone}, ffn=WIDE, norm=LAYER_NORM, outer=POSITIONS, names=GPT_NAMES),
     "gpt_bigcode": Family(
         f"GPTBigCodeConfig of {V5}", GPT_SIZES | {"multi_query": True},
         {**MULTI_HEAD, **ALL_BIASES, "n_kv_heads": lambda c, i: 1 if c.flag("multi_query") else heads(c)},
@@ -146,6 +153,31 @@ OLDER_FAMILIES: Mapping[str, Family] = {
     "nemotron": Family(
         f"NemotronConfig of {V5}", sizes(256000, 6144, 24576, 32, 48, None, attention_bias=False, mlp_bias=False), {**FLOORED, **BIASES},
         ffn={**PLAIN, **MLP_BIAS}, norm=LAYER_NORM,
+    ),
+    "gpt_neox_japanese": Family(
+        f"GPTNeoXJapaneseConfig of {V524}",
+        {"vocab_size": 32000, "hidden_size": 2560, "intermediate_multiple_size": 4, "num_hidden_layers": 32, "num_attention_heads": 32, **TIED},
+        {**MULTI_HEAD, "out_bias": lambda c, i: i == c.n_layers - 1},  # the biases of the others are no parameters
+        ffn={"kind": "plain", "d_ff": lambda c, i: c.whole("hidden_size") * c.whole("intermediate_multiple_size")}, norm=LAYER_NORM,
+    ),
+    "openai-gpt": Family(
+        f"OpenAIGPTConfig of {V524}", {**GPT_SIZES, "vocab_size": 40478, "max_position_embeddings": 512}, {**MULTI_HEAD, **ALL_BIASES},
+        ffn={"kind": "plain", "d_ff": times("hidden_size", 4), "bias": True}, norm={**LAYER_NORM, "final": False}, outer=POSITIONS, names=GPT_NAMES,
+    ),
+    "ctrl": Family(
+        f"CTRLConfig of {V524}", {"vocab_size": 246534, "hidden_size": 1280, "dff": 8192, "num_hidden_layers": 48, "num_attention_heads": 16, **TIED},
+        {**MULTI_HEAD, **ALL_BIASES}, ffn={"kind": "plain", "d_ff": whole("dff"), "bias": True}, norm=LAYER_NORM, outer={"head_bias": True}, names=GPT_NAMES,
+    ),
+    "xglm": Family(
+        f"XGLMConfig of {V524}", {"vocab_size": 256008, "hidden_size": 1024, "ffn_dim": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, **TIED},
+        {**MULTI_HEAD, **ALL_BIASES}, ffn={"kind": "plain", "d_ff": whole("ffn_dim"), "bias": True}, norm=LAYER_NORM,
+        names={"hidden_size": ("d_model", "hidden_size"), "num_hidden_layers": ("num_layers", "num_hidden_layers"),
+               "num_attention_heads": ("attention_heads", "num_attention_heads")},
+    ),
+    "biogpt": Family(
+        f"BioGptConfig of {V524}",
+        {"vocab_size": 42384, "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16, "max_position_embeddings": 1024, **TIED},
+        {**MULTI_HEAD, **ALL_BIASES}, ffn={**PLAIN, "bias": True}, norm=LAYER_NORM, outer={"positions": lambda c, i: c.whole("max_position_embeddings") + 2},
     ),
     "jais2": Family(
         f"Jais2Config of {V5}", sizes(150272, 3328, 26624, 32, 26, None, attention_bias=True, mlp_bias=True), {**GROUPED, **BIASES},

@@ -4,15 +4,18 @@ from collections.abc import Mapping
 
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.experts import FLOORED_BIASES, LOCAL, QWEN_SHARED
-from symroof.specs.checkpoints.family import TIED, V5, Family, sizes
+from symroof.specs.checkpoints.family import TIED, V5, V524, Family, sizes
 from symroof.specs.checkpoints.layer_layouts import (
     ALL_LINEAR,
     CONV,
     DENSE,
     FULL,
+    HYBRID,
     LINEAR,
+    MIXERS,
     NO_FEEDS,
     NOTHING,
+    SLIDING,
     SPARSE,
     each,
     indices,
@@ -30,13 +33,17 @@ from symroof.specs.checkpoints.recipes import (
     MAMBA2,
     MLP_BIAS,
     PLAIN,
+    Reader,
     Recipe,
     experts,
     flag,
+    four_times,
     heads,
+    kv_heads,
     made,
     maybe,
     one_shared,
+    shared_out,
     whole,
 )
 
@@ -132,6 +139,93 @@ def beside_mamba2(c: Config, i: int) -> dict[str, object]:
     return made({**MAMBA2, "d_inner": inner, "mixer_norm": flag("mamba_rms_norm"), "out_bias": flag("projectors_bias")}, c, i)
 
 
+def zamba_layers(c: Config) -> list[str]:
+    """Zamba: a list of the layers that also run the shared block, or else the third and those at an offset in a period behind it."""
+    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words("layer_types", MIXERS, c.n_layers)
+    rule = period("attn_layer_period", "attn_layer_offset", HYBRID, LINEAR)
+    return listed or [LINEAR if i < 2 else HYBRID if i == 2 else rule(c, i - 3) for i in range(c.n_layers)]
+
+
+def zamba2_layers(c: Config) -> list[str]:
+    """Zamba 2: the list, or else that of the class, which is as long as one model."""
+    listed = c.words("layers_block_type", MIXERS, c.n_layers) or c.words("layer_types", MIXERS, c.n_layers)
+    own = [LINEAR, *([LINEAR] * 5 + [HYBRID]) * 7, *[LINEAR] * 4, HYBRID, *[LINEAR] * 3, HYBRID, *[LINEAR] * 2]
+    if listed is None and c.n_layers != len(own):
+        c.fail("num_hidden_layers", f"{c.n_layers} layers need layers_block_type, which is missing")
+    return listed or own
+
+
+def twice_share(c: Config, i: int) -> int:
+    """Zamba: a head has its share of the residual and the embedding beside it; another width, or a block for each layer, is an error."""
+    width = 2 * c.whole("hidden_size")
+    for name, own in (("attention_hidden_size", width), ("attention_head_dim", width // heads(c))):
+        if c.maybe(name) not in (None, own):
+            c.fail(name, f"is not {own}, which follows from hidden_size")
+    if not c.flag("tie_word_embeddings"):
+        c.fail("tie_word_embeddings", "without tied weights the class shares no block, which is not read")
+    return width // heads(c)
+
+
+def beside_shared(mixer: Recipe) -> Reader:
+    return lambda c, i: made(mixer, c, i)
+
+
+def adapter_rank(c: Config, i: int) -> int:
+    """Zamba 2: the rank of the adapters; biases of the shared matrices are an error."""
+    if c.flag("use_bias"):
+        c.fail("add_bias_linear", "biases of a shared block are not read")
+    return c.whole("adapter_rank")
+
+
+ZAMBA_MAMBA2: Recipe = {**MAMBA2, "d_inner": shared_out, "conv_bias": True}
+SHARED_BLOCK: Recipe = {
+    "kind": "shared", "n_heads": heads, "n_kv_heads": kv_heads, "head_dim": twice_share, "d_ff": four_times("intermediate_size"), "shared_blocks": 1,
+}  # fmt: skip
+SHARED_WITH_ADAPTERS: Recipe = {
+    **SHARED_BLOCK, "shared_blocks": whole("num_mem_blocks"), "adapter_rank": adapter_rank, "attention_adapters": flag("use_shared_attention_adapter"),
+    "beside": beside_shared(ZAMBA_MAMBA2),
+}  # fmt: skip
+ZAMBA_MAMBA: Recipe = {**MAMBA, "d_inner": lambda c, i: c.whole("expand") * c.whole("hidden_size")}
+ZAMBA_NAMES = {
+    **HYBRID_NAMES, "num_heads": ("n_mamba_heads",), "mamba_head": ("mamba_headdim",), "n_groups": ("mamba_ngroups",), "use_bias": ("add_bias_linear",),
+    "use_conv_bias": ("use_conv_bias",),
+}  # fmt: skip
+
+
+def plamo_layer(c: Config, i: int) -> str:
+    """PLaMo 2: attention in the middle of every ``mamba_step`` layers, or in the last of few; of those, all but the listed have the window."""
+    step = c.whole("mamba_step", least=2)
+    attends = not c.flag("mamba_enabled") or (i == c.n_layers - 1 if c.n_layers <= step // 2 else i % step == step // 2)
+    listed = c.wholes("full_attention_idx")
+    return LINEAR if not attends else SLIDING if listed is not None and i not in listed and c.maybe("attention_window_size") else FULL
+
+
+PLAMO: Recipe = {
+    "kind": "mamba", "d_inner": lambda c, i: c.whole("num_heads") * c.whole("head_dim"), "d_state": whole("state_size"), "d_conv": whole("conv_kernel"),
+    "dt_rank": lambda c, i: max(64, c.whole("hidden_size") // 16), "ssm_heads": whole("num_heads"), "mixer_norm": True, "conv_bias": False,
+}  # fmt: skip
+
+
+def rwkv_heads(c: Config, i: int) -> int:
+    """RWKV-7: as many heads as the residual has room for; values of another width are an error."""
+    width, head = c.whole("hidden_size"), c.whole("head_dim")
+    if width % head:
+        c.fail("head_dim", f"{head} does not divide hidden_size {width}")
+    if any(value != width for value in c.wholes("value_dim") or []):
+        c.fail("value_dim", "values that are not as wide as the residual are not read")
+    return width // head
+
+
+def rwkv_width(c: Config, i: int) -> int:
+    return c.maybe("intermediate_size") or c.whole("hidden_ratio") * c.whole("hidden_size")
+
+
+RWKV7: Recipe = {
+    "kind": "rwkv7", "linear_key_heads": rwkv_heads, "linear_value_heads": rwkv_heads, "linear_key_dim": whole("head_dim"), "linear_value_dim": whole("head_dim"),
+    "decay_rank": whole("decay_low_rank_dim"), "erase_rank": whole("a_low_rank_dim"), "gate_rank": whole("gate_low_rank_dim"),
+    "value_rank": lambda c, i: c.whole("v_low_rank_dim") if i else None, "norms": lambda c, i: 3 if i == 0 and c.flag("norm_first") else 2,
+}  # fmt: skip
+
 RECURRENT_FAMILIES: Mapping[str, Family] = {
     "mamba": Family(f"MambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
     "falcon_mamba": Family(f"FalconMambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
@@ -140,6 +234,19 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         MAMBA_SIZES | {"vocab_size": 32768, "hidden_size": 4096, "state_size": 128, "num_hidden_layers": 64, "num_heads": 128, "mamba_head": 64, "n_groups": 8,
                        "tie_word_embeddings": False},
         mixers={LINEAR: MAMBA2}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}, names={"mamba_head": ("head_dim",)},
+    ),
+    "zamba": Family(
+        f"ZambaConfig of {V524}",
+        sizes(32000, 3712, None, 76, 16, None, state_size=16, conv_kernel=4, expand=2, time_step_rank="auto", use_conv_bias=True, use_bias=False,
+              attn_layer_period=6, attn_layer_offset=4) | TIED,
+        mixers={LINEAR: ZAMBA_MAMBA, HYBRID: {**SHARED_BLOCK, "beside": beside_shared(ZAMBA_MAMBA)}}, mixing=zamba_layers, feeding=NO_FEEDS, norm={"per_layer": 1},
+        names=HYBRID_NAMES,
+    ),
+    "zamba2": Family(
+        f"Zamba2Config of {V524}",
+        sizes(32000, 2560, None, 54, 32, None, state_size=64, conv_kernel=4, expand=2, n_groups=1, num_heads=8, use_conv_bias=True, use_bias=False, num_mem_blocks=1,
+              use_shared_attention_adapter=False, adapter_rank=128) | TIED,
+        mixers={LINEAR: ZAMBA_MAMBA2, HYBRID: SHARED_WITH_ADAPTERS}, mixing=zamba2_layers, feeding=NO_FEEDS, norm={"per_layer": 1}, names=ZAMBA_NAMES,
     ),
     "jamba": Family(
         f"JambaConfig of {V5}",
@@ -200,6 +307,20 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         f"OlmoHybridConfig of {V5}",
         sizes(100352, 3840, 11008, 32, 30, None, attention_bias=False, linear_conv_kernel_dim=4, full_attention_interval=4),
         {**FLOORED_BIASES, "qk_norm": "full"}, mixers={LINEAR: OLMO_DELTA}, mixing=typed(linear_but_every("full_attention_interval")),
+    ),
+    "plamo2": Family(
+        "Plamo2Config of the model's own code (huggingface.co/pfnet/plamo-2-1b)",
+        sizes(32000, 4096, 13312, 32, 32, 4, head_dim=128, state_size=64, conv_kernel=4, num_heads=64, mamba_step=2, mamba_enabled=True, attention_window_size=None) | TIED,
+        {**FLOORED, "qk_norm": "full"}, mixers={LINEAR: PLAMO, SLIDING: {**FLOORED, "qk_norm": "full", "window": whole("attention_window_size")}},
+        mixing=each(plamo_layer), norm={"per_layer": 4},
+        names={**HYBRID_NAMES, "head_dim": ("hidden_size_per_head",), "num_heads": ("mamba_num_heads",)},
+    ),
+    "rwkv7": Family(
+        "RWKV7Config of flash-linear-attention (github.com/fla-org/flash-linear-attention)",
+        {"vocab_size": 32000, "hidden_size": 2048, "hidden_ratio": 4, "num_hidden_layers": 24, "head_dim": 64, "decay_low_rank_dim": 64, "gate_low_rank_dim": 128,
+         "a_low_rank_dim": 64, "v_low_rank_dim": 16, "norm_first": True, "norm_bias": True, "tie_word_embeddings": False},
+        mixers={LINEAR: RWKV7}, ffn={"kind": "plain", "d_ff": rwkv_width}, mixing=ALL_LINEAR,
+        norm={"kind": lambda c, i: "layer" if c.flag("norm_bias") else "rms", "per_layer": 2},
     ),
     "minimax": Family(
         f"MiniMaxConfig of {V5}", sizes(32000, 4096, 14336, 32, 32, 8, sliding_window=None, num_experts_per_tok=2, num_local_experts=8),

@@ -48,7 +48,11 @@ original_max_position_embeddings model_max_length n_ctx seq_length max_seq_lengt
 aux_loss_alpha norm_topk_prob output_router_logits router_aux_loss_coef router_jitter_noise router_z_loss_coef routed_scaling_factor
 moe_routed_scaling_factor moe_router_enable_expert_bias moe_router_use_sigmoid moe_router_topk_scaling_factor
 scoring_func moe_router_activation_func score_function score_func seq_aux topk_method topk_group n_group ep_size
-router_bias_update_speed input_jitter_noise
+router_bias_update_speed input_jitter_noise router_scaling_factor moe_router_scaling_factor use_moe_router_bias use_routing_bias moe_renormalize
+num_expert_group use_grouped_topk moe_router_dtype
+qk_head_dim indexer_rope_interleave index_share_for_mtp_iteration compress_rope_theta layer_rope_theta attention_value_scale
+expert_dtype embd_pdrop emb_pdrop activation_situ_beta activation_situ_linear_beta use_bidirectional_attention lambda_std_dev hc_sinkhorn_iters
+use_gemma_norm scale_embedding image_placeholder
 apply_residual_connection_post_layernorm parallel_attn use_parallel_residual norm_eps layernorm_epsilon
 mamba_chunk_size mamba_ssm_cache_dtype mamba_ssm_dtype time_step_floor time_step_init_scheme time_step_limit time_step_max time_step_min time_step_scale
 use_mamba_kernels use_mambapy use_associative_scan num_logits_to_keep logits_to_keep pretraining_tp use_flash_attn use_flash_attention
@@ -56,13 +60,16 @@ use_flash_attention_2 flash_attn use_long_context use_kernel
 ignore_index language_model_only mm_tokens_per_image spatial_merge_size vision_feature_layer vision_feature_select_strategy
 use_unified_vision_chunk video_placeholder vision_soft_tokens_per_image multimodal_projector_bias projector_hidden_act mm_hidden_size
 image_seq_length image_grid_pinpoints tokenizer_padding_side use_mtp
+expert_dtype moe_router_dtype indexer_rope_interleave hc_sinkhorn_iters compress_rope_theta attention_value_scale activation_situ_beta
+activation_situ_linear_beta mla_use_nope moe_renormalize num_expert_group use_grouped_topk image_placeholder process_image_mode img_token_compression_config
+projector_hidden_size use_gemma_norm moe_router_scaling_factor
 """)
 """Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
 NO_EFFECT_ENDS = re.compile(r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)")
 
 BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
 OFF = frozenset(["shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
-                 "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm"])  # fmt: skip
+                 "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
 """Keys that change nothing where they are off (biases are others)."""
 ONE = frozenset(["moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step", "moe_every_n_layers", "expert_interval", "moe_layer_interval"])
 """Keys that change nothing where they are 1: every layer."""
@@ -80,34 +87,62 @@ ONE_KIND = {"layer_types": ("full_attention", "attention"), "mlp_layer_types": (
 """Lists of a word for each layer that change nothing where every layer is the plain one."""
 
 OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for family, keys in {
+    **dict.fromkeys(("axk1", "deepseek_v2", "deepseek_v3", "longcat_flash", "mistral4", "sarvam_mla"), "head_dim num_key_value_heads"),
+    **dict.fromkeys(("deepseek_v32", "hy_v4"), "head_dim layer_types learnable_sink_init hc_magnitude"),
+    "openai-gpt": "afn",
+    "zamba": "hidden_mamba_act n_mamba_heads",
+    "afmoe": "mup_enabled route_scale",
+    "bailing_hybrid": "head_dim kda_safe_gate kda_lower_bound",
+    "bailing_moe": "norm_head norm_softmax",
+    "bamba": "chunk_size",
     "bloom": "n_layer skip_bias_add_qkv",
     "cohere2": "order_of_interleaved_layers use_embedding_sharing use_gated_activation use_parallel_block use_parallel_embedding",
-    "ernie4_5_moe": "moe_capacity moe_gate moe_use_aux_free",
+    "cohere2_moe": "expert_selection_fn shared_expert_combination_strategy",
+    "dbrx": "attn_type",
+    "deepseek_v4": "mlp_layer_types num_hash_layers num_key_value_heads qk_rope_head_dim",
+    "dots3_note_text": "head_dim",
+    "ernie4_5_moe": "moe_norm_min moe_capacity moe_gate moe_use_aux_free",
     "falcon": "ff_factor",
     "falcon_mamba": "rms_norm",
+    "gemma3_text": "_sliding_window_pattern",
     "gemma3n_text": "activation_sparsity_pattern altup_active_idx altup_coef_clip altup_correct_scale",
     "gemma4_text": "use_bidirectional_attention",
-    "gpt_bigcode": "inference_runner pad_key_length pre_allocate_kv_cache validate_runner_input",
+    "glm_moe_dsa": "head_dim index_share_for_mtp_iteration index_skip_topk_offset index_topk_freq layer_types qk_head_dim",
+    "gpt_bigcode": "inference_runner pad_key_length pre_allocate_kv_cache validate_runner_input num_key_value_heads",
+    "gpt_neo": "attention_layers",
     "granitemoehybrid": "normalization_function",
     "hunyuan_v1_dense": "use_qk_norm",
     "hunyuan_v1_moe": "moe_drop_tokens num_shared_expert use_mixed_mlp_moe use_qk_norm",
-    "lfm2": "block_mlp_init_scale block_out_init_scale block_use_swiglu block_use_xavier_init conv_use_xavier_init",
+    "hy_v3": "enable_moe_fp32_combine",
+    "kimi_linear": "gate_lower_bound head_dim kda_layers mla_use_nope num_key_value_heads",
+    "laguna": "moe_apply_router_weight_on_input moe_router_logit_softcapping",
+    "lfm2": "block_mlp_init_scale block_out_init_scale block_use_swiglu block_use_xavier_init conv_use_xavier_init full_attn_idxs",
+    "lfm2_moe": "use_expert_bias",
     "llama4_text": "use_qk_norm",
     "mamba": "n_layer pad_vocab_size_multiple rms_norm",
     "mamba2": "chunk_size intermediate_size norm_before_gate rms_norm",
-    "bamba": "chunk_size",
-    "dbrx": "attn_type",
-    "minimax": "block_size",
+    "mimo_v2_flash": "attention_chunk_size",
+    "minicpm3": "dim_model_base head_dim num_key_value_heads scale_depth scale_emb",
+    "minimax": "block_size full_attn_alpha_factor full_attn_beta_factor linear_attn_alpha_factor linear_attn_beta_factor mlp_alpha_factor mlp_beta_factor",
     "minimax_m2": "qk_norm_type use_qk_norm use_routing_bias",
+    "minimax_m3_vl_text": "attention_output_gate first_k_dense_replace index_local_blocks moe_intermediate_size n_shared_experts qk_norm_type "
+    "use_qk_norm sparse_disable_index_value sparse_init_block sparse_local_block sparse_score_type use_routing_bias "
+    "use_sparse_attention",
     "mpt": "attn_config embedding_fraction expansion_ratio learned_pos_emb no_bias norm_type verbose",
     "nemotron_h": "attention_bias chunk_size expand mamba_proj_bias moe_shared_expert_overlap n_shared_experts time_step_rank",
     "phi3": "attention_bias",
+    "qwen2": "attention_bias",
     "qwen3": "use_qk_norm",
-    "qwen3_moe": "max_window_layers use_qk_norm",
     "qwen3_5_moe_text": "attn_output_gate output_gate_type",
     "qwen3_5_text": "attn_output_gate output_gate_type",
+    "qwen3_moe": "max_window_layers use_qk_norm",
+    "rwkv7": "attn_mode fuse_cross_entropy fuse_norm num_heads",
     "smollm3": "no_rope_layers",
     "starcoder2": "mlp_type norm_type",
+    "step3_text": "norm_expert_weight",
+    "step3p5": "n_shared_experts num_sliding_attention_heads first_k_dense_replace num_experts use_moe_router_bias",
+    "youtu": "embedding_initializer_range head_dim num_key_value_heads",
+    "zamba2": "chunk_size hybrid_layer_ids kv_channels num_query_groups use_mem_eff_path use_mem_rope",
 }.items()}  # fmt: skip
 """Keys without effect in one family: what its class does whatever they say, or of a kernel alone."""
 
@@ -165,7 +200,9 @@ def _left_inside(c: Config, family: str, place: Location, value: Any) -> Iterato
     if place not in c.consulted:
         yield place, value
     elif isinstance(value, dict):
-        yield from (((*place, key), inner) for key, inner in value.items() if not _is_known(c, family, (*place, key), inner))
+        for key, inner in value.items():
+            if not _is_known(c, family, (*place, key), inner):
+                yield from _left_inside(c, family, (*place, key), inner)
 
 
 def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:

@@ -93,3 +93,11 @@ def test_keys_that_say_again_what_is_read_are_not_unread():
 def test_a_short_name_of_many():
     left = {f"hash_{i}_experts": i for i in range(1, 20)}
     assert any("and 7 more" in caveat for caveat in read(CONFIGS["llama-3.1-8b"] | left).caveats)
+
+
+def test_a_key_of_the_quantization_that_is_not_read_is_said():
+    stored = {"quant_method": "fp8", "weight_block_size": [128, 128], "fmt": "e4m3", "hash_experts_bits": 3}
+    made = read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored})
+    assert any("quantization_config.hash_experts_bits was not read" in caution for caution in made.cautions())
+    del stored["hash_experts_bits"]
+    assert not any("quantization_config" in caution for caution in read(CONFIGS["llama-3.1-8b"] | {"quantization_config": stored}).cautions())

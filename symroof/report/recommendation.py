@@ -1,0 +1,104 @@
+"""What to run instead of a case that fails: the cheapest of what one or two changes lead to, searched."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from symroof.analysis.constraints import passes
+from symroof.analysis.study import Study
+from symroof.analysis.verdict import target_checks
+from symroof.cases.bound_case import BoundCase
+from symroof.errors import InputError
+from symroof.select.configuration import Configuration
+from symroof.select.selection import select_from
+
+DEGREES = (1, 2, 4, 8)
+"""Tensor parallelism that is tried: within the node of most servers."""
+WIDE, NARROW = ("fp16", "bf16"), "fp8"
+"""Weights of 16 bits are also tried in the format that most engines store and compute."""
+SOLVED = ("batch", "dp", "tp")
+"""Inputs that the search chooses: what the study says of them is left out."""
+LATENCIES = ("ttft", "itl")
+DIGITS = 3
+
+
+def subject_of(study: Study) -> BoundCase:
+    """The case that a review details: the cheapest that passes, else the last listed combination of the first model and device."""
+    good = [case for case in study.cases if case.targets and passes(case)]
+    if good:
+        return min(good, key=cost)
+    entries = [(case.model and case.model.name, case.hardware and case.hardware.name) for case in study.cases]
+    return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
+
+
+def cost(case: BoundCase) -> tuple[bool, Fraction]:
+    """The order of cases: by what a million tokens cost, at the arrival rate where one is given; those of which it is not known last."""
+    found = case.get("cost_per_mtok_at_rate") or case.get("cost_per_mtok")
+    return found is None, Fraction(found.value) if found else Fraction(0)
+
+
+def recommendation(study: Study, subject: BoundCase) -> dict[str, Any] | None:
+    """The cheapest configuration that meets every target, among changes that somebody can make; None where the subject needs no other.
+
+    On each device of the study: other numbers of devices, narrower weights, every batch, and as many replicas as an arrival rate asks for.
+    """
+    if passes(subject) or not (subject.targets or subject.does_not_fit) or subject.model is None or subject.hardware is None or subject.preset:
+        return None
+    weights = subject.precisions.get("weights", "")
+    formats = tuple(dict.fromkeys((weights, NARROW))) if weights in WIDE else ()
+    try:
+        choice = select_from(_searched(study, subject, formats))
+    except InputError:
+        return None
+    found = choice.passing
+    return {
+        "found": _described(found[0]) if found else None,
+        "devices": [str(n) for n in DEGREES],
+        "weights": list(formats),
+        "replicas": "arrival_rate" in subject.given,
+        "nearest": None if found else next((c.label for c in choice.configurations if c.state == "fails"), None),
+    }
+
+
+def _searched(study: Study, subject: BoundCase, formats: Sequence[str]) -> Study:
+    from symroof.select.candidates import with_candidates
+
+    request = study.request
+    open_ones = SOLVED if "arrival_rate" in subject.given else tuple(name for name in SOLVED if name != "dp")
+    searched = copy.copy(study)
+    searched.request = replace(request, values={name: values for name, values in request.values.items() if name not in open_ones})
+    searched.__dict__.pop("cases", None)
+    return with_candidates(searched, {"tp": list(DEGREES), **({"weights": list(formats)} if formats else {})})
+
+
+def _described(configuration: Configuration) -> dict[str, Any]:
+    run = configuration.run
+    case = run.bound_case
+
+    def plain(name: str | None) -> str | None:
+        result = case.get(name) if name else None
+        return result.plain(DIGITS) if result else None
+
+    return {
+        "label": configuration.label,
+        "batch": f"{run.batch:,}",
+        "replicas": f"{run.copies:,}" if run.copies > 1 else None,
+        "devices": f"{int(case.case.value('served_devices') * case.case.value('dp')):,}",
+        "price": plain("fleet_price") or plain("instance_price"),
+        "cost": plain("cost_per_mtok_at_rate") or plain("cost_per_mtok"),
+        "targets": [[check.name, check.metric.plain(DIGITS)] for check in target_checks(case) if check.name in LATENCIES],
+    }
+
+
+def beyond_reach(subject: BoundCase) -> list[list[str]]:
+    """Rows of target, bound and limit where the device at its peak misses a latency target: no tuning of this configuration meets it."""
+    rows = []
+    for check in target_checks(subject):
+        bound = subject.peak_bound(check.metric.name) if check.name in LATENCIES else None
+        if bound is not None and Fraction(bound.value) > subject.targets[check.name]:
+            rows.append([check.name, bound.plain(DIGITS), check.bound.plain(DIGITS)])
+    return rows
