@@ -286,6 +286,7 @@ def _group(served: ServedCase, chosen: Settings) -> Advice:
     limits = [limit for name in names if (limit := solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
     start, count = (int(study.first.case.value("tp")) for study in (served.study, chosen.study))
+    least = min(least, count)  # alone on it a request may be late with whole prompts, and in time in chunks
     end = f"the command line has {count}" if count == start else f"{count} is the next power of two that serves it"
     return Advice("tensor-parallel-size", str(count), f"one request needs {least} device{'s' * (least > 1)}; {end}", limits)
 
