@@ -19,11 +19,14 @@ from symroof.specs.precision import BITS
 from symroof.theory.case import Case
 from symroof.theory.layout import shapes_layout
 from symroof.theory.quantities import OF_THE_MIX
-from symroof.theory.symbols import Symbol
+from symroof.theory.symbols import TARGET_SYMBOLS, Symbol
 from symroof.units import format_quantity
 
 TARGET_METRICS = {"ttft": "loaded_ttft", "itl": "sustained_itl", "cost": "cost_per_mtok", "price": "instance_price", "fleet_price": "fleet_price"}
 """The metric each target is compared with: latencies of a server under load, the price of the whole group, and of the fleet."""
+
+AT_A_RATE = {"cost_per_mtok": "cost_per_mtok_at_rate"}
+"""What a metric becomes where requests arrive at a rate: devices are paid for while they are idle, too."""
 
 ISOLATED_METRICS = {"ttft": ("ttft",), "itl": ("itl_last", "itl")}
 """Those that differ for one request alone, the ITL at the last step of the response; without an output there is one step, at the context."""
@@ -95,8 +98,20 @@ def metric_of(target: str, case: Case) -> str | None:
 
 def metrics_of(target: str, case: Case) -> tuple[str, ...]:
     """The metrics that a target may be compared with here; of several the first that has a value."""
-    metric = (TARGET_METRICS[target],)
-    return metric if under_load(case) else ISOLATED_METRICS.get(target, metric)
+    metric = TARGET_METRICS[target]
+    if under_load(case):
+        return (at_rate(metric, case),)
+    return ISOLATED_METRICS.get(target, (metric,))
+
+
+def at_rate(name: str, case: Case) -> str:
+    """The name of a quantity at the arrival rate, where one is given and it makes a difference.
+
+    >>> from symroof.analysis.study import Study
+    >>> at_rate("cost_per_mtok", Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, arrival_rate=1).first.case)
+    'cost_per_mtok_at_rate'
+    """
+    return AT_A_RATE.get(name, name) if queues(case) else name
 
 
 def under_load(case: Case) -> bool:
@@ -265,7 +280,7 @@ def case_warnings(bound_case: BoundCase) -> list[str]:
     if bound_case.does_not_fit:
         warnings.append(memory_warning(bound_case))
     elif bound_case.fits is None and bound_case.model and bound_case.hardware:
-        warnings.append("whether this fits in memory is not known: the memory capacity or a size is missing")
+        warnings.append(f"whether this fits in memory is not known: {bound_case.why_unknown('fits')}")
     warnings += [*bound_case.warnings, *_without_effect(bound_case), *kinds_of_requests(bound_case), *_wide_arithmetic(bound_case)]
     achieved = [(share, result) for share in ACHIEVED if (result := bound_case.get(share)) is not None]
     warnings += [f"impossible: {share} is {result.plain()}, above the roof" for share, result in achieved if Fraction(result.value) > 1]
@@ -282,7 +297,8 @@ BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 def _without_effect(bound_case: BoundCase) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
     chosen = bound_case.request
-    named = [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
+    judged = {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    named = [name for name in chosen.values if not shapes_layout(name) and name not in judged and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
     unused = [name for name in named if not any(name in bound_case.case.dependencies(quantity) for quantity in bound_case.quantity_names)]
     return [f"{name} has no effect: no formula of this case uses it" for name in unused]
 

@@ -77,7 +77,8 @@ class Waterfall:
     Attributes:
         start, end: the quantity on both sides, with unit and flags.
         steps: what moves it, in order; their effects add up to the difference exactly.
-        without_effect: what differs and moves nothing at its place.
+        without_effect: what differs and moves nothing, whichever side one starts from.
+        hidden: what moves nothing after the changes before it, and does move the last value where it alone is undone.
         presets: what each preset of the two sides sets, where nothing moves.
 
     >>> from symroof.analysis.study import Study
@@ -90,11 +91,13 @@ class Waterfall:
     steps: tuple[WaterfallStep, ...]
     without_effect: tuple[CaseDifference, ...]
     presets: tuple[str, ...] = ()
+    hidden: tuple[CaseDifference, ...] = ()
 
     def reversed(self) -> Waterfall:
         """The way back: the same steps in the other order."""
         steps = tuple(step.reversed() for step in reversed(self.steps))
-        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=tuple(change.reversed() for change in self.without_effect))
+        silent, hidden = (tuple(change.reversed() for change in changes) for changes in (self.without_effect, self.hidden))
+        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=silent, hidden=hidden)
 
     @property
     def symbol(self) -> Symbol:
@@ -122,8 +125,13 @@ class Waterfall:
     def notes(self) -> list[str]:
         """The mistakes in a tool's choice, what presets set where nothing moves, and what differs without effect."""
         slips = [f"slip: {step.slip}" for step in self.steps if step.slip]
-        silent = ", ".join(dict.fromkeys(change.name for change in self.without_effect))
-        return [*dict.fromkeys(slips), *self.presets, *([f"differs without effect here: {silent}"] if silent else [])]
+        silent, hidden = (", ".join(dict.fromkeys(change.name for change in changes)) for changes in (self.without_effect, self.hidden))
+        return [
+            *dict.fromkeys(slips),
+            *self.presets,
+            *([f"differs without effect here: {silent}"] if silent else []),
+            *([f"moves nothing after what is listed above, but would alone: {hidden}"] if hidden else []),
+        ]
 
     def __repr__(self) -> str:
         steps = "; ".join(f"{step.label}: {signed_text(step.effect, self.symbol.unit)}" for step in self.steps)
@@ -144,6 +152,7 @@ class Waterfall:
             "factor": plain_value(self.factor),
             "steps": [step_json(step) for step in self.steps],
             "without_effect": [change_json(change) for change in self.without_effect],
+            "hidden": [change_json(change) for change in self.hidden],
         }
 
 
@@ -200,7 +209,26 @@ def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterf
     """The way between the values of a quantity in two cases."""
     steps, silent = _steps(a, b, start.name, fraction_of(start))
     presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
-    return Waterfall(start, end, steps, silent, presets)
+    hidden = _moving_alone(silent, a, b, start.name)
+    return Waterfall(start, end, steps, tuple(change for change in silent if change not in hidden), presets, hidden)
+
+
+def _moving_alone(silent: tuple[CaseDifference, ...], a: BoundCase, b: BoundCase, name: str) -> tuple[CaseDifference, ...]:
+    """The changes that move the value of one side where they are the only one."""
+    back = {(change.kind, change.name, change.before): change for change in differences(b, a)} if silent else {}
+
+    def moves(change: CaseDifference) -> bool:
+        undone = back.get((change.kind, change.name, change.after))
+        return any(_moved(made, side, name) for made, side in ((change, a), (undone, b)) if made)
+
+    return tuple(change for change in silent if moves(change))
+
+
+def _moved(change: CaseDifference, side: BoundCase, name: str) -> bool:
+    try:
+        return bool(change.applied(side).case.value(name) != side.case.value(name))
+    except (NoValue, InputError, UnknownName):
+        return False
 
 
 def _scope(preset: PresetSpec, name: str) -> str:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.draft_model import OF_TARGET, draft_inputs
+from symroof.cases.draft_model import DRAFTING, OF_TARGET, add_drafts, draft_inputs
 from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
@@ -22,8 +22,21 @@ from symroof.cases.measured_efficiencies import add_measured_efficiencies
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.request_mix import add_mix
-from symroof.cases.spec_values import ROLE_INPUT, SourcedValue, beyond_context, check_split, check_together, dimension, lengths, stored_size
+from symroof.cases.spec_values import (
+    ROLE_INPUT,
+    VARIANT,
+    SourcedValue,
+    beyond_context,
+    check_heads,
+    check_split,
+    check_together,
+    dimension,
+    groups_inside,
+    lengths,
+    stored_size,
+)
 from symroof.errors import InputError, Problem
+from symroof.formula.parse import parse
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -69,7 +82,7 @@ def variant(bound_case: BoundCase, *, on: BoundCase | None = None, **changes: An
         precision={role: (changes.pop(role),) for role in ROLE_INPUT if role in changes},
         values={name: (Num(Fraction(value), dimension(name, bound_case.request.own)),) for name, value in changes.items()},
     )
-    origin = dict.fromkeys([*line.precision, *line.values], "variant")
+    origin = dict.fromkeys([*line.precision, *line.values], VARIANT)
     chosen = Request(precision=line.precision, values=line.values, origin=origin).over(bound_case.request)
     roles = {role: next(iter(chosen.precision.get(role, ())), None) for role in ROLE_INPUT}
     device = (on or bound_case).chosen_device
@@ -136,14 +149,19 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         assumptions = add_engine_defaults(profile, device, assumptions, from_specs.compute, given, model is not None)
     if assumptions["targets_under"] == "load":
         add_mix(given, warnings)
+        add_drafts(given, warnings)
     if layered.basis == "measured" and device and profile:
         add_measured_efficiencies(
             device, layered.engine_class or profile.kind, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated"
         )
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
+    _add_measured_prefill(given)
     check_split(values, given)
     check_together(given, warnings)
+    if profile:
+        check_heads(given, profile)
+        warnings += groups_inside(given, profile)
     warnings += beyond_context(model, lengths(given))
     files = (*documents, *(f for f in (chosen_model.document, chosen_device.document) if f))
     draft = load_model(layered.draft, layered.base, layered.assume_family) if layered.draft else LoadedSpec[ModelSpec]()
@@ -170,6 +188,13 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     return _with_draft(made, layered, documents, roles, single) if draft.spec else made
 
 
+def _add_measured_prefill(given: dict[str, SourcedValue]) -> None:
+    """A measured time to first token is that of a prefill: the achieved shares of the peaks follow from it, as those of a step do from its time."""
+    measured = given.get("ttft")
+    if measured and "prefill_time" not in given and isinstance(measured.setting, (Num, ValueRange)):
+        given["prefill_time"] = SourcedValue(parse("ttft - queue_time - prefill_overhead"), f"what ttft leaves ({measured.source})")
+
+
 STORAGE = (WIDTH, "weight_bytes", "params")
 """Inputs that replace what the model's own files say of their size."""
 
@@ -190,7 +215,7 @@ def _with_draft(made: BoundCase, layered: Request, documents: tuple[Document, ..
     draft, name = made.chosen_draft, made.chosen_draft.name
     if made.model is None:
         raise InputError(Problem(layered.origin.get("draft", "given"), "a draft model drafts for a model: give one", path="draft"))
-    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET}
+    values = {key: value for key, value in layered.values.items() if key not in OF_TARGET | DRAFTING}
     alone_too = replace(layered, values=values, draft=None)
     from_specs = inputs_of_specs(alone_too, made.preset, draft, made.chosen_device, roles)
     alone = _bind(alone_too, from_specs, documents, roles, {k: v for k, v in single.items() if k in values})

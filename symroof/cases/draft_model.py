@@ -10,6 +10,7 @@ from fractions import Fraction
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError, Problem
 from symroof.formula import build
+from symroof.formula.parse import parse
 from symroof.formula.rewrite import inline, rebuild
 from symroof.formula.tree import Expr, Name, Num
 from symroof.specs.fields import ValueRange
@@ -52,6 +53,24 @@ def draft_inputs(draft: Case, case: Case, given: Mapping[str, SourcedValue], nam
     if "concurrency" not in given and (tree := case.theory.definition("concurrency")) is not None:
         values["concurrency"] = SourcedValue(_with_draft(tree, fixed, words.of(Name(REQUEST))), f"{source}: its caches counted")
     return values
+
+
+DRAFTING = frozenset({"draft_tokens", "acceptance"})
+"""Inputs of a model that is drafted for; the draft has none."""
+
+UNDER_LOAD = {"decoded_tokens": "verified_tokens", "gained_tokens": "tokens_per_verify", "loaded_draft_time": "draft_time(context = loaded_context)"}
+"""What the steps of a server under load are with drafts."""
+
+
+def add_drafts(given: dict[str, SourcedValue], warnings: list[str]) -> None:
+    """Let the steps of a server under load be verifications of drafts, where what is drafted and what is accepted of it are known; else say that they are not."""
+    drafted = [name for name in ("draft_tokens", "verified_tokens") if name in given]
+    accepted = [name for name in ("acceptance", "tokens_per_verify") if name in given]
+    if drafted and accepted:
+        given |= {name: SourcedValue(parse(text), "drafts of each step", defaulted=True) for name, text in UNDER_LOAD.items() if name not in given}
+    elif drafted or accepted:
+        missing = "acceptance" if drafted else "draft_tokens"
+        warnings.append(f"{' and '.join((*drafted, *accepted))} without {missing}: latencies, rates and costs under load are those without drafts")
 
 
 class DraftFormulas:

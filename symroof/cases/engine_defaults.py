@@ -18,7 +18,7 @@ from symroof.theory.symbols import INPUTS
 if TYPE_CHECKING:
     from symroof.cases.request import Request
 
-BUDGET_LEFT = parse("max(attention_dp*token_budget - batch, 1 token)")
+BUDGET_LEFT = parse("max(attention_dp*token_budget - batch*decoded_tokens, 1 token)")
 """Prompt tokens that a step takes along: what the decoding requests leave of the budget of each attention group."""
 WIDEST = {"d_ff": "2*d_model + (ffn_matrices - 1)*d_ff/tp", "d_expert": "2*d_model + experts_per_token*(2*d_expert/tp + d_model)"}
 """Elements of a token's activations in a feed-forward layer: the residual and its norm, and what stands between the matrices; experts keep every result of a

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from symroof.errors import InputError, Problem
 from symroof.formula.tree import Expr, Num
 from symroof.specs.checkpoint_precisions import is_checkpoint_precision, precision_width, quantization_at
+from symroof.specs.engine_profile import IDEAL, EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
@@ -23,6 +24,10 @@ from symroof.units import PLAIN, Dimension, parse_unit
 
 if TYPE_CHECKING:  # presets load when one is chosen
     from symroof.specs.preset import Definition, PresetSpec
+
+
+VARIANT = "variant"
+"""The origin of values of a case that was made from another."""
 
 
 @dataclass(frozen=True)
@@ -328,6 +333,35 @@ def check_degrees(given: Mapping[str, SourcedValue], warnings: list[str]) -> Non
         warnings.append(f"pp {pp} is more than the {layers} layers of the model: a stage needs at least one")
     if layers and degrees.get("ep", Fraction(1)) > 1 and not any(base_name(name) == "n_experts" for name in given):
         warnings.append(f"ep {degrees['ep']} has no effect: the model has no experts")
+
+
+def check_heads(given: Mapping[str, SourcedValue], engine: EngineProfile) -> None:
+    """Query heads that the engine can share out: it keeps each whole, on one device; llama.cpp cuts rows, and physics alone cuts what it likes.
+
+    Raises:
+        InputError: ``tp`` does not divide them.
+    """
+    tp = number_of(given, "tp") or Fraction(1)
+    if engine.label == IDEAL or engine.kind == "ggml":
+        return
+    for name in sorted(name for name in given if base_name(name) == "n_heads"):
+        heads = number_of(given, name)
+        if heads is not None and heads.denominator == 1 and heads % tp:
+            permitted = ", ".join(str(n) for n in range(1, int(heads) + 1) if not heads % n)
+            message = f"tp {tp} does not divide {heads} query heads, which {engine.said} refuses"
+            raise InputError(Problem(given["tp"].source, message, path="tp", hint=f"{permitted}; or --engine ideal"))
+
+
+def groups_inside(given: Mapping[str, SourcedValue], engine: EngineProfile) -> list[str]:
+    """That a layout has more devices than the same numbers have on the line of an engine that forms attention's groups inside its tensor-parallel ones."""
+    tp, groups = (number_of(given, name) or Fraction(1) for name in ("tp", "attention_dp"))
+    both = [given[name].source for name in ("tp", "attention_dp") if name in given]
+    if engine.spec.data_parallel != "inside" or tp == 1 or groups == 1 or tp % groups or VARIANT in both:
+        return []
+    alike = f"tp {tp // groups}, attention_dp {groups}"
+    return [
+        f"tp is of one attention group here, so tp {tp} and attention_dp {groups} are {tp * groups} devices; {engine.said} counts groups inside its tp: its tp {tp} is {alike}"
+    ]
 
 
 def number_of(given: Mapping[str, SourcedValue], name: str, defaults: bool = False) -> Fraction | None:

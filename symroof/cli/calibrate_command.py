@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import json_text, say, say_json, write_file
+from symroof.cli.output import json_text, say, say_json, say_one_of, write_file
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     if out and out != "-" and os.path.exists(out) and any(os.path.samefile(out, path) for path in (measured, study) if path and os.path.exists(path)):
         raise InputError(Problem(out, "is an input file, which the fitted block would overwrite", hint="write it to another file"))
     fitted = made.calibrate(measured, names)
-    if len(made.cases) > 1:
-        say(f"several cases given; calibrating the first of {len(made.cases)}", err=True)
+    say_one_of(made.cases, "calibrating")
     if out == "-":
         say(fitted.block(), nl=False)
         return

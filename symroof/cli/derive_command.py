@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import inputs_table, say, say_json, switches_line
+from symroof.cli.output import inputs_table, say, say_json, say_one_of, switches_line
 
 if TYPE_CHECKING:
     from symroof.analysis.derivation import Derivation
@@ -23,7 +23,9 @@ def command(quantity: str, study: str | None, as_latex: bool, as_json: bool, **o
 
     Without a case the answer stays symbolic: symroof derive kv_bytes_per_token
     """
-    derivation = study_from(study, options, needs_case=False).derive(quantity)
+    made = study_from(study, options, needs_case=False)
+    derivation = made.derive(quantity)
+    say_one_of(made.cases, "deriving for")
     if as_json:
         say_json(derivation.as_json())
     elif as_latex:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
 
 
+KEY = ("ttft", "itl", "memory_bytes")
+"""What a reader looks for first."""
+
+
 @click.command("eval")
 @study_options
 @strict_option
@@ -64,6 +68,7 @@ def case_text(answers: BoundCase) -> str:
     quantities = answers.quantities()
     sections = [f"== {case_title(answers)} ==", *basis_lines([answers])]
     sections += [f"! {warning}" for warning in _warnings(answers)]
+    sections += [f"! {line}" for line in _missing(answers)]
     sections += _summary(answers)
     groups: dict[str, list[list[str]]] = {}
     for name, result in quantities.items():
@@ -82,6 +87,15 @@ def case_text(answers: BoundCase) -> str:
         *([] if answers.theory_only else ["", "assumptions (* = defaulted):", _switches(answers)]),
     ]
     return "\n".join(sections)
+
+
+def _missing(answers: BoundCase) -> list[str]:
+    """Which of the key results have no value, and what they need."""
+    reasons: dict[str, list[str]] = {}
+    for name in () if answers.theory_only else KEY:
+        if why := answers.why_unknown(name):
+            reasons.setdefault(why, []).append(name)
+    return [f"no {', '.join(names)}: {why}" for why, names in reasons.items()]
 
 
 def _summary(answers: BoundCase) -> list[str]:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -44,6 +44,12 @@ def json_text(value: object, **options: Any) -> str:
     '{"a": "µ\\\\u009b2J"}'
     """
     return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, **options))
+
+
+def say_one_of(cases: Sized, doing: str) -> None:
+    """Say on standard error that a command takes one case, the first, where several are given."""
+    if len(cases) > 1:
+        say(f"several cases given; {doing} the first of {len(cases)}", err=True)
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say
+from symroof.cli.output import json_text, say, say_one_of
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
     if picture and any(path and os.path.exists(path) and os.path.exists(picture) and os.path.samefile(picture, path) for path in (study, chosen["trace"])):
         raise InputError(Problem(picture, "is an original; a picture never replaces one", hint="write it to another file"))
     found = simulate(made, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
-    if len(made.cases) > 1:
-        say(f"several cases given; simulating the first of {len(made.cases)}", err=True)
+    say_one_of(made.cases, "simulating")
     if picture:
         from symroof.report.pictures.simulated import picture as drawn
 

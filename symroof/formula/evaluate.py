@@ -182,7 +182,7 @@ def _smooth(what: str, of_float: Callable[[float], float], derivative: Callable[
                 return of_float(x)
             if isinstance(x, Dual):
                 value = of(x.value)
-                return Dual(value, x.slope * derivative(x.value, value))
+                return Dual(value, x.slope * derivative(x.value, value) if x.slope else x.slope)
             if isinstance(x, PiecewisePolynomial):
                 raise NotPolynomial(f"{what} of the index of a sum")
             return exact(x)
@@ -192,7 +192,13 @@ def _smooth(what: str, of_float: Callable[[float], float], derivative: Callable[
     return extended
 
 
-@_smooth("a root", math.sqrt, lambda x, root: 1 / (2 * root))
+def _slope_of_root(x: Any, root: Any) -> Any:
+    if root == 0:
+        raise NoValue("the slope of a square root at 0")
+    return 1 / (2 * root)
+
+
+@_smooth("a root", math.sqrt, _slope_of_root)
 def sqrt(x: Any) -> Any:
     """A square root: exact if it is rational, else to 40 digits."""
     if x < 0:

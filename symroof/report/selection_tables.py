@@ -11,6 +11,7 @@ from symroof.report.selection_parts import MISSES, SelectionTable, no_value, sho
 from symroof.report.selection_purchase import purchase_table
 from symroof.report.view_flips import change, lacking
 from symroof.select.configuration import Configuration, Run
+from symroof.select.free_changes import are_free, free_changes
 from symroof.select.required_changes import Margin, margins
 from symroof.select.screening import CLOSE, PRICED
 from symroof.select.selection import BESTS, NEAREST_MISSES, Front, Selection, nearest_misses
@@ -184,8 +185,13 @@ def _window(c: Configuration) -> tuple[str, ...]:
 def _lacks(choice: Selection, most: int) -> SelectionTable:
     """The required change of each input alone for failing configurations, then the required device."""
     failing = nearest_misses(choice)
-    rows = [line for c in failing[:most] for line in _first_named(c.label, lacking(c.run.bound_case))]
+    follow = bool(failing[:most]) and not choice.passing and are_free(failing[0].run)  # it takes seconds: where there is nothing else to take
+    rows = [line for c in failing[:most] if not (follow and c is failing[0]) for line in _first_named(c.label, lacking(c.run.bound_case))]
+    if follow:
+        solved = [(f.name, f.now.plain(), f.text(), change(f.value / Fraction(f.now.value)) if f.value else "") for f in free_changes(failing[0].run)]
+        rows = [*_first_named(failing[0].label, solved), *rows]
     says = "each input alone, solved with all conditions together; everything else unchanged"
+    says += f", but for the batch and the replicas of {failing[0].label}" if follow else ""
     says += f"; the {most} nearest of {len(failing):,}, --lacks {len(failing)} solves all" if len(failing) > most else ""
     return SelectionTable("Required changes of failing configurations", ("configuration", "input", "now", "passes with", "change"), tuple(rows), says)
 

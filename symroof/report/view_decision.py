@@ -14,6 +14,7 @@ from symroof.analysis.verdict import (
     efficiency_basis,
     limit_of,
     metric_of,
+    metrics_of,
     overloaded,
     target_checks,
     under_load,
@@ -117,7 +118,7 @@ def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[st
 
 def _target(name: str, subject: BoundCase) -> str:
     """The target of a metric without a value, such as an unbounded wait."""
-    limit = next((limit for target, limit in subject.targets.items() if TARGET_METRICS.get(target) == name), None)
+    limit = next((limit for target, limit in subject.targets.items() if name in metrics_of(target, subject.case)), None)
     return "" if limit is None else limit_of(subject.case.theory.symbol(name), limit).plain()
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from symroof.analysis.case_titles import degrees
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, target_checks, under_load, unknown_targets
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, at_rate, target_checks, under_load, unknown_targets
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
@@ -81,12 +81,12 @@ class Run:
 
     def rank(self, name: str) -> Fraction | float | None:
         """The same as runs are compared by: a float where the screening has it."""
-        return self.quick[name] if name in self.quick else None if self.quick else self.value(name)
+        return self.quick.get(self.tested(name)) if self.quick else self.value(name)
 
     def tested(self, name: str) -> str:
-        """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated."""
+        """The quantity used for one: ``itl_last`` for ``sustained_itl`` where latencies are isolated; the cost at the arrival rate where there is one."""
         if name not in ISOLATED or under_load(self.own.case):
-            return name
+            return at_rate(name, self.own.case)
         return next(filter(self.own.case.has_value, ISOLATED[name]), name)
 
     @cached_property
@@ -197,8 +197,8 @@ class Configuration:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """What it competes with: its own batch, the smallest and the largest that pass. Latency is best at the one end, what a device gives at the other."""
-        ends = [self.window.least] if self.window else []
+        """What it competes with: its own batch, the smallest, the busiest and the largest that pass. Latency is best at the one end, what a device gives at the other or before it."""
+        ends = [self.window.least, *(batch for batch in self.ends if batch >= self.window.least)] if self.window else []
         by_batch = {run.batch: run for run in (self.run, *map(self._at, ends), self.largest) if run and run.passes}
         return tuple(by_batch[batch] for batch in sorted(by_batch))
 

@@ -51,8 +51,8 @@ def screen_ranges(cases: Sequence[BoundCase], varied: Vary) -> list[Screening | 
 
 
 def _with_ends(cases: Sequence[BoundCase], fleets: Sequence[Mapping[str, int]], made: Sequence[Screening | None], varied: Vary) -> list[Screening | None]:
-    """The same with values at the smallest and the largest batch that pass, at the middle of the ranges."""
-    ends = [(i, batch) for i, one in enumerate(made) if one and one.most for batch in sorted({one.least, one.most} - {one.batch})]
+    """The same with values at the smallest, the busiest and the largest batch that pass, at the middle of the ranges."""
+    ends = [(i, batch) for i, one in enumerate(made) if one and one.most for batch in sorted({one.least, one.busiest, one.most} - {one.batch})]
     there = [varied(cases[i], **{**fleets[i], "batch": batch}) for i, batch in ends]
     reached = screen([bound_case.at(bound_case.case) for bound_case in there])
     values: dict[int, dict[int, Mapping[str, float]]] = {}
@@ -77,9 +77,10 @@ def _at_one_batch(at_first: _Corners, there: _Corners, copies: int | None) -> Sc
     shares, fast = ({name: of(corner.shares[name] for corner in there.every) for name in there.middle.shares} for of in (max, min))
     values = {batch: there.middle.values[batch]}
     if not all(corner.passes for corner in there.every):
-        return Screening(0, 1, copies, batch, (), shares, values, fast=fast)
+        return Screening(0, 1, 1, copies, batch, (), shares, values, fast=fast)
     least = max(corner.least for corner in there.every)
-    return Screening(at_first.most or batch, least, copies, batch, at_first.tightest.stopped_by, shares, values)
+    most = at_first.most or batch
+    return Screening(most, least, min(max(there.middle.busiest, least), most), copies, batch, at_first.tightest.stopped_by, shares, values)
 
 
 def _at_corners(cases: Sequence[BoundCase]) -> list[_Corners | None]:

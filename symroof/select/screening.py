@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from symroof.analysis.compile import Compiled, compile_alike
-from symroof.analysis.verdict import LOAD, MEMORY, TARGET_METRICS, under_load
+from symroof.analysis.verdict import AT_A_RATE, LOAD, MEMORY, TARGET_METRICS, metrics_of, under_load
 from symroof.arrays.blocks import Array
 from symroof.arrays.searches import largest_whole
 from symroof.cases.bound_case import BoundCase
@@ -65,6 +65,9 @@ COMPUTE = "mfu"
 """The efficiency of compute, whose measured range is apart from that of all others."""
 LARGEST = 1 << 30
 MOST_COPIES = 1 << 16
+TRIED = 4096
+"""Batches that are tried at once for the most tokens per second."""
+GIVEN_OUT = "sustained_throughput"
 CLOSE = 1e-9
 """A metric so near to its limit is compared exactly."""
 
@@ -76,16 +79,18 @@ class Screening:
     Attributes:
         most: the largest batch that passes; 0 where none does.
         least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
+        busiest: the one between them with the most tokens per second, as measurements predict.
         copies: instances that sustain the arrival rate; None where their number is chosen, or no number of them does.
         stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
         shares: how much of its limit each metric takes up there, by condition, as measurements predict; over ranges of efficiencies ``slow`` and ``fast`` are
             the same at their ends, over any others the most and (``fast``) the least at their corners.
-        values: quantities by batch, then name, where it is judged and at both ends of what passes, as measurements predict.
+        values: quantities by batch, then name, where it is judged, at both ends of what passes and at the busiest, as measurements predict.
     """
 
     most: int
     least: int
+    busiest: int
     copies: int | None
     batch: int
     stopped_by: tuple[str, ...] = ()
@@ -120,7 +125,8 @@ class ConfigurationGroup:
         uneven = COMPUTE in self.ranged and first.theory.assumptions["scheduling"] == "disaggregated"
         self.worst = [self.slow, *([self._numbers(0, compute=1)] if uneven else [])]
         self.limits = {name: np.array([float(c.targets[name]) for c in cases]) for name in self.targets}
-        compared = (*VALUES, *(TARGET_METRICS[name] for name in self.targets))
+        self.metrics = {name: metrics_of(name, first)[0] for name in self.targets}
+        compared = (*VALUES, *(AT_A_RATE.values() if self.rate else ()), *self.metrics.values())
         plain = [name for name in compared if self._has(name) and not (self.rate and name == QUEUED)]
         quick = tuple(dict.fromkeys((*self.unqueued, *plain, *([LOAD] if self.rate else []))))
         self.compiled = self._compiled_with_waits((*quick, *ROOM))
@@ -200,7 +206,8 @@ class ConfigurationGroup:
         expected, fast = waits, waits
         if self.ranged:
             expected, fast = (self._waits(judged, copies, numbers) for numbers in (self.expected, self.fast))
-        ends = (("judged", judged), ("least", least), ("most", tried))
+        busiest = self._busiest(least, tried, copies)
+        ends = (("judged", judged), ("least", least), ("busiest", busiest), ("most", tried))
         places = {name: {**self.quick(batch, copies, self.expected), **expected} for name, batch in ends}
         shares = self._shares(places["judged"])
         slowest = self._shares({**self.quick(judged, copies), **waits}) if self.ranged else {}
@@ -208,13 +215,14 @@ class ConfigurationGroup:
         beyond = {MEMORY: most + 1 > self.capacity} | {name: ~met for name, met in self._limited(most + 1).items()}
         made = []
         for i in range(self.size):
-            batches = {int(at[i]): name for at, name in ((least, "least"), (tried, "most"), (judged, "judged"))}
+            batches = {int(at[i]): name for name, at in reversed(ends)}
             values = {batch: {key: float(column[i]) for key, column in places[name].items() if not math.isnan(column[i])} for batch, name in batches.items()}
             found = int(copies[i]) if self.open_copies and borne[i] else None
             made.append(
                 Screening(
                     int(most[i]),
                     int(least[i]),
+                    int(busiest[i]),
                     found,
                     int(judged[i]),
                     tuple(name for name, broken in beyond.items() if broken[i]),
@@ -237,13 +245,30 @@ class ConfigurationGroup:
             return np.ones(self.size)
         return np.where(alone, 1, last_whole(lambda batch: ~self._met(self.quick(batch, self._for_each(copies, batch))), most - 1) + 1)
 
+    def _busiest(self, least: Array, most: Array, copies: Array) -> Array:
+        """The batch between two with the most tokens per second, which fall again where requests leave a full budget less for prompts.
+
+        Evenly spaced ones are tried, then those between the neighbours of the best, until every one there is: ripples of the curve aside.
+        """
+        low, high = least, most
+        count = int(np.clip(TRIED // self.size, 5, 64))
+        while True:
+            step = np.maximum(np.ceil((high - low) / (count - 1)), 1)
+            tried = np.minimum(low[:, None] + step[:, None] * np.arange(count), high[:, None])
+            each = self._for_each(copies, tried.ravel())
+            rates = self.quick(tried.ravel(), each, self.expected)[GIVEN_OUT].reshape(tried.shape)
+            best: Array = tried[np.arange(self.size), np.nan_to_num(rates, nan=-1).argmax(axis=1)]
+            if (step == 1).all():
+                return best
+            low, high = np.maximum(low, best - step + 1), np.minimum(high, best + step - 1)
+
     def _shares(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """Metrics over their limits; without a steady state the wait has none, and is endless."""
         shares = {MEMORY: values["memory_bytes_per_device"] / self.usable}
         if self.rate:
             shares[LOAD] = values[LOAD]
         for name, limit in self.limits.items():
-            shares[name] = np.nan_to_num(values[TARGET_METRICS[name]], nan=np.inf) / limit
+            shares[name] = np.nan_to_num(values[self.metrics[name]], nan=np.inf) / limit
         return shares
 
     def _unqueued(self, batch: Array) -> Array:
@@ -259,7 +284,7 @@ class ConfigurationGroup:
 
     def _met(self, values: Mapping[str, Array]) -> Array:
         """Whether the targets on these values are met, and whether there is a steady state at the arrival rate."""
-        limited = [self._within(values[TARGET_METRICS[name]], name) for name in self.limits if TARGET_METRICS[name] in values]
+        limited = [self._within(values[self.metrics[name]], name) for name in self.limits if self.metrics[name] in values]
         steady = [values[LOAD] < 1] if self.rate else []
         return np.asarray(np.logical_and.reduce([*steady, *limited])) if steady or limited else np.ones(self.size, bool)
 
@@ -366,5 +391,8 @@ class _FormulaNumbers:
 def _relevant(theory: Theory, formulas: Collection[str]) -> frozenset[str]:
     """The names that lead to the screened quantities, directly or through formulas that replace definitions."""
     return frozenset().union(
-        *(theory.dependencies(name) for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), LOAD, *ROOM, *formulas))
+        *(
+            theory.dependencies(name)
+            for name in (*VALUES, *WITHOUT_QUEUE[0], *WITHOUT_QUEUE[1], *TARGET_METRICS.values(), *AT_A_RATE.values(), LOAD, *ROOM, *formulas)
+        )
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from symroof.analysis.study import Study
 from symroof.analysis.tracking import Track, untracked
-from symroof.analysis.verdict import MEMORY, basis_lines
+from symroof.analysis.verdict import LOAD, MEMORY, basis_lines
 from symroof.cases.request import request_of
 from symroof.cases.request_mix import has_mix
 from symroof.errors import InputError, Problem, nearest
@@ -148,7 +148,7 @@ class Selection:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The competitors: every configuration at its own batch, its smallest and its largest, where it passes there."""
+        """The competitors: every configuration at its own batch, its smallest, its busiest and its largest, where it passes there."""
         return tuple(run for c in self.configurations for run in c.runs)
 
     def best(self, what: str) -> Run | None:
@@ -318,7 +318,7 @@ def _check_complete(study: Study) -> None:
 
 def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, Any]:
     """The sort key of a configuration: by state, then by the criterion for those that pass (at their own batch, if there), equally good ones by what
-    a token costs where they work all the time; what lacks a price by what a device gives; the others by the nearness of the miss."""
+    a token costs, then by the load; what lacks a price by what a device gives; the others by the nearness of the miss."""
     if not configuration.runs:
         run = configuration.run
         unpriced = configuration.state == "unknown" and run.unjudged <= PRICED and not run.missed_as_expected
@@ -329,9 +329,9 @@ def _sort_key(configuration: Configuration, order: str) -> tuple[int, int, Any, 
     best = configuration.run if configuration.run.passes else _best(configuration.runs, name, larger)
     value = best.rank(name) if best else None
     rank = RANK["passes"] if configuration.state == "passes" else 1
-    cost = best.rank(ORDERS["cost"][0]) if best and order in WHOLE_DEVICES else None
+    equal = [best.rank(ORDERS["cost"][0]), best.rank(LOAD)] if best and order in WHOLE_DEVICES else []
     written = 0 if value is None else float(f"{float(value):.12g}")  # equal prices differ in the last digits of their floats
-    return rank, int(value is None), -written if larger else written, math.inf if cost is None else cost
+    return rank, int(value is None), -written if larger else written, [math.inf if tie is None else tie for tie in equal]
 
 
 def _best(runs: Sequence[Run], name: str, larger: bool) -> Run | None:

@@ -14,7 +14,7 @@ from symroof.theory.switches import SWITCHES
 
 QUANTITIES = (
     "memory_bytes", "usable_memory", "sustained_itl", "loaded_ttft", "worst_itl", "sustained_requests", "sustained_throughput",
-    "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_request", "devices", "fleet_price",
+    "sustained_throughput_per_device", "load", "cost_per_mtok", "cost_per_mtok_at_rate", "cost_per_request", "devices", "fleet_price",
     "ttft", "itl", "itl_last", "response_time", "decode_throughput", "decode_throughput_per_device", "decode_cost_per_mtok", "instance_price",
 )  # fmt: skip
 """The quantities of each run."""
@@ -154,7 +154,7 @@ def _elasticity(run: Run, metric: str, by: str) -> Any:
 
 def _place(run: Run, owner: dict[int, int], names: list[str]) -> dict[str, Any]:
     """A run by the place of its configuration in the list, its batch, and some of its quantities."""
-    values = {name: result.as_json() for name in names if (result := run.result(name)) is not None}
+    values = {result.name: result.as_json() for name in names if (result := run.result(name)) is not None}
     return {"configuration": owner[id(run)], "batch": run.batch, "values": values}
 
 

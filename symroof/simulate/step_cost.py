@@ -137,7 +137,7 @@ class StepCost:
         )
         self.nothing = (0.0,) * len(self.features)
         free = [driver.name for driver in self.drivers] + ["prefill_batch"] * self.prefill
-        time = parse("prefill_time + prefill_overhead" if self.prefill else f"{step}_time")
+        time = parse("prefill_time + prefill_overhead" if self.prefill else f"{step}_time(loaded_draft_time = 0)")
         try:
             self._free, self._tree = free, inlined(case, time, free)
             self._time = printed(self._tree, free, FLOATS)

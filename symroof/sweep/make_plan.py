@@ -46,10 +46,23 @@ def plan(request: Request, over: Sequence[Axis], quantities: Iterable[str] | Non
         raise InputError(Problem("sweep", "nothing to sweep over", hint="--over batch=1:512, or a list in the study"))
     within_limits(axes)
     cases = tuple(_cases(request, axes))
+    _check_prefixes(cases, axes)
     known = available_quantities(cases, named, {axis.name: None if axis.labelled else Fraction(axis.values[0]) for axis in axes})
     computed = known.quantities
     heading = title or f"{', '.join(computed[:4])}{' ...' if len(computed) > 4 else ''} over {', '.join(axis.name for axis in axes)}"
     return Plan(tuple(axes), computed, cases, known.missing, known.missing_in_part, heading, (*known.notes, *_evaluated_at(cases, computed)))
+
+
+def _check_prefixes(cases: Iterable[BoundCase], axes: Sequence[Axis]) -> None:
+    """The cached part of a prompt is nowhere longer than the prompt.
+
+    Raises:
+        InputError: at some point of the grid it is.
+    """
+    ends = {"prompt": min, "cached_prefix": max}
+    worst = {axis.name: Fraction(ends[axis.name](axis.values)) for axis in axes if axis.name in ends and not axis.labelled}
+    for case in cases if worst else ():
+        case.check(worst, "sweep")
 
 
 def within_limits(axes: Sequence[Axis]) -> None:

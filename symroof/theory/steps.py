@@ -74,7 +74,7 @@ STEPS = (
         "loaded",
         (
             Segment("concurrent_chunks", "prefill_chunk", "chunk_start", "prompt", rows="chunk_logit_rows", shared=True, group="group_chunks"),
-            Segment("batch", "1", "loaded_context - 1", spread=("prompt", "response_steps")),
+            Segment("batch", "decoded_tokens", "loaded_context - 1", logits="all", spread=("prompt", "response_steps")),
         ),
     ),
     Step(
@@ -82,8 +82,8 @@ STEPS = (
         (
             Segment("own_chunks", "own_chunk", "own_chunk_start", "prompt", rows="own_logit_rows", shared=True, group="group_own_chunks"),
             Segment("long_chunks", "long_chunk", "long_chunk_start", "prompt", rows="long_logit_rows", shared=True, group="group_long_chunks"),
-            Segment("own_batch", "1", "loaded_context - 1", spread=("prompt", "response_steps"), shared=True),
-            Segment("long_batch", "1", "long_context - 1", spread=("long_prompt", "long_response_steps"), shared=True),
+            Segment("own_batch", "decoded_tokens", "loaded_context - 1", logits="all", spread=("prompt", "response_steps"), shared=True),
+            Segment("long_batch", "decoded_tokens", "long_context - 1", logits="all", spread=("long_prompt", "long_response_steps"), shared=True),
         ),
     ),
 )
@@ -161,10 +161,10 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
 
 
 def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
-    """The keys that requests at random positions in their responses see in a step, within a window or a chunk."""
+    """The keys that a request at a random position in its response sees in a step, within a window or a chunk, for one new token."""
     steps = f"max({steps}, 1)"
     begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}"))
-    return build.mul(parts["r"], build.div(build.sub(end, begin), parse(steps)))
+    return build.div(build.sub(end, begin), parse(steps))
 
 
 def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptions: Assumptions) -> Expr:
@@ -174,7 +174,8 @@ def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptio
         parts |= {"w": Name(reach.symbol), **({"c": Name(reach.rate)} if reach.rate else {})}
     if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
         cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
-        return _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
+        mean = _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
+        return _over("r*n*keys" if per == "pairs" else "r*(keys + n - 1)", {**parts, "keys": mean})
     if per == "pairs":
         return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
     plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}

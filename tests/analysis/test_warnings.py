@@ -101,7 +101,7 @@ def test_a_published_count_that_is_a_thousandth_off(tmp_path, published, warned)
 
 def test_what_memory_cannot_be_compared_with_is_said():
     """A device without a capacity, and a model without a size."""
-    words = "whether this fits in memory is not known: the memory capacity or a size is missing"
+    words = "whether this fits in memory is not known: needs prompt"
     assert words not in case_warnings(Study("gpt2", prompt=100).first)
     assert words not in case_warnings(Study(hardware="h100-sxm", engine="ideal", prompt=100).first)
     assert words not in case_warnings(Study("gpt2", "h100-sxm", engine="ideal", prompt=100).first)

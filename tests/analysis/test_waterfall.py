@@ -146,7 +146,8 @@ def test_what_a_tool_gets_wrong_stands_in_notes_and_in_json():
     slip = "genz: GB/s are taken times 2^30, 7.4 % too fast (unit.py:27)"
     assert [step["slip"] for step in found.as_json()["steps"]] == [None, slip]
     notes = found.notes()
-    assert notes[0] == f"slip: {slip}" and notes[1].startswith("differs without effect here: prefill_time, ") and len(notes) == 2
+    assert notes[0] == f"slip: {slip}" and notes[1].startswith("differs without effect here: prefill_time, ")
+    assert notes[2:] == ["moves nothing after what is listed above, but would alone: activations"]
     silent = notes[1].partition(": ")[2].split(", ")
     assert "kv_bytes_per_element" not in silent and {"roofline", "attention", "peak_flops"} <= set(silent)  # two bytes on both sides
     vllm = way(GPT2, {**GPT2, "preset": "vllm"}, "itl")
@@ -157,3 +158,14 @@ def test_a_side_that_memory_does_not_hold_is_flagged():
     found = way({**GPT2, "model": "llama-3-70b"}, {**GPT2, "memory_share": "0.99"}, "itl")
     assert (found.start.flags, found.end.flags) == (("does_not_fit",), ())
     assert found.rows()[0][-1].endswith("ms (does not fit)") and not found.rows()[-1][-1].endswith("(does not fit)")
+
+
+def test_what_moves_a_number_from_the_other_side_alone_is_not_called_without_effect():
+    """Without attention's products no mask moves anything; with them it halves them, from either side."""
+    plain, weights = GPT2, {**GPT2, "assume": {"attention_flops": "off", "attention": "full", "roofline": "no_overlap"}}
+    for pair in ((plain, weights), (weights, plain)):
+        found = way(*pair, "prefill_flops")
+        moved = [change.name for step in found.steps for change in step.changes]
+        assert [change.name for change in found.without_effect] == ["roofline"]
+        assert [change.name for change in found.hidden] == ([] if "attention" in moved else ["attention"])
+    assert "attention" in moved

@@ -128,7 +128,7 @@ def test_the_same_configurations_stand_alone_and_at_the_peak_beside(bought):
         if "prefill" in c.label:
             continue
         peak = Study(**CASE, tp=c.run.own.case.value("tp"), batch=c.run.batch, dp=c.run.copies, arrival_rate=100, efficiency="peak").first
-        under = [peak.result(name).plain() for name in ("loaded_ttft", "sustained_itl", "sustained_throughput_per_device", "cost_per_mtok")]
+        under = [peak.result(name).plain() for name in ("loaded_ttft", "sustained_itl", "sustained_throughput_per_device", "cost_per_mtok_at_rate")]
         assert list(row[2:6]) == under and (row[7], row[9]) == (peak.result("ttft").plain(), peak.result("itl").plain())
         assert row[6].startswith(c.run.bound_case.result("ttft").plain()) and row[8].startswith(c.run.bound_case.result("itl").plain())
 

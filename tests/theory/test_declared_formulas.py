@@ -47,6 +47,26 @@ def new(v):
     return v.prompt - v.cached_prefix
 
 
+def of_hits(v, hit, miss):
+    """The mean of a number for requests that find their prefix cached and one for those that do not."""
+    return miss + v.hit_rate * (hit - miss)
+
+
+def uncached(v, prompt):
+    """Tokens of a prompt that are prefilled, in the mean."""
+    return of_hits(v, prompt - v.cached_prefix, prompt)
+
+
+def uncached_moment(v, k, prompt):
+    return of_hits(v, (prompt - v.cached_prefix) ** k, prompt**k)
+
+
+def start_of_chunk(v, prompt, chunk):
+    """The cached tokens before a token that is prefilled, in the mean over those tokens, and the share of the rest of its prompt."""
+    cached_before = v.hit_rate * (prompt - v.cached_prefix) / uncached(v, prompt) * v.cached_prefix
+    return cached_before + v.chunk_position * (uncached_moment(v, 2, prompt) / uncached(v, prompt) - chunk)
+
+
 def prefill(v):
     return v.prefill_time + v.prefill_overhead
 
@@ -201,7 +221,11 @@ def of_mix(v):
 
 
 def moment(v, k):
-    return mean(v, new(v) ** k, (v.long_prompt - v.cached_prefix) ** k)
+    return mean(v, uncached_moment(v, k, v.prompt), uncached_moment(v, k, v.long_prompt))
+
+
+def read_squared(v, **changed):
+    return of_hits(v, v("hit_service_time", **changed) ** 2, v("hit_service_time", **changed, cached_prefix=0) ** 2)
 
 
 def long_of(v, name):
@@ -209,7 +233,7 @@ def long_of(v, name):
 
 
 def worst_of_kind(v, prompt, share):
-    return v("worst_chunked_itl", **{**of_mix(v), "uncached_prompt": prompt - v.cached_prefix}, long_token_share=share)
+    return v("worst_chunked_itl", **{**of_mix(v), "uncached_prompt": uncached(v, prompt)}, long_token_share=share)
 
 
 def prefill_of_kind(prompt, known):
@@ -351,6 +375,9 @@ FORMULAS = {
         "chunked": lambda v: v.instance_devices, "exclusive": lambda v: v.instance_devices, "disaggregated": lambda v: v.prefill_devices + v.instance_devices,
     },
     # speculation and chunks
+    "decoded_tokens": lambda v: 1,
+    "gained_tokens": lambda v: 1,
+    "loaded_draft_time": lambda v: 0,
     "verified_tokens": lambda v: 1 + v.draft_tokens,
     "verify_time": lambda v: v.verify_overhead + v.verify_busy_time,
     "tokens_per_verify": lambda v: (1 - v.acceptance ** int(v.draft_tokens + 1)) / (1 - v.acceptance),
@@ -399,7 +426,8 @@ FORMULAS = {
     "unfused_attention_intensity": lambda v: attention(v, 1),
     # queues and prices
     "ln2": lambda v: v.ln2,
-    "service_time": prefill,
+    "hit_service_time": prefill,
+    "service_time": lambda v: of_hits(v, v.hit_service_time, v("hit_service_time", cached_prefix=0)),
     "utilization": lambda v: v.service_time * v.arrival_rate / v.dp,
     "queue_wait": waiting("utilization", "service_time"),
     "queue_wait_quantile": {"mm1": wait_quantile},
@@ -407,7 +435,7 @@ FORMULAS = {
     "burst_backlog": lambda v: v.burst_duration * max(0, v.burst_rate - v.dp / v.service_time),
     "burst_drain_time": lambda v: v.burst_backlog / max(0, v.dp / v.service_time - v.arrival_rate),
     "fleet_price": lambda v: v.dp * v.served_devices * v.price,
-    "cost_per_mtok_at_rate": lambda v: MILLION / v.arrival_rate / (v.sustained_throughput / v.sustained_requests) * v.fleet_price,
+    "cost_per_mtok_at_rate": lambda v: v.fleet_price * MILLION / min(v.arrival_rate, v.dp * v.sustained_requests) / (v.sustained_throughput / v.sustained_requests),
     "cost_per_mtok_input": lambda v: MILLION / v.prefill_throughput * v.instance_devices * v.price,
     "price_ratio": lambda v: v.price / v.rival_price,
     "break_even_ratio": lambda v: v.decode_throughput / v.instance_devices / v.rival_throughput,
@@ -415,22 +443,24 @@ FORMULAS = {
     "energy_per_request": lambda v: v.served_devices / v.sustained_requests * v.power,
     # a server under load
     "loaded_context": {"growing": lambda v: v.prompt + (1 + v.response_steps + v.output_spread * v.output) / 2, "fixed": lambda v: v.context},
-    "slot_steps": lambda v: v.response_steps,
+    "slot_steps": lambda v: v.response_steps / v.gained_tokens,
     "slot_steps_spread": lambda v: v.output_spread,
-    "uncached_prompt": new,
-    **{name: lambda v: v.uncached_prompt for name in ("uncached_prompt_of_token", "uncached_prompt_of_pair", "read_prompt")},
+    "uncached_prompt": lambda v: uncached(v, v.prompt),
+    "uncached_prompt_of_token": lambda v: uncached_moment(v, 2, v.prompt) / v.uncached_prompt,
+    "uncached_prompt_of_pair": lambda v: uncached_moment(v, 3, v.prompt) / v.uncached_prompt / v.uncached_prompt_of_token,
+    "read_prompt": new,
     "even_chunk": lambda v: v.uncached_prompt * v.batch / v.slot_steps,
     "group_requests": lambda v: v.batch / v.attention_dp,
     "step_budget": lambda v: v.chunk / v.attention_dp,
     "prompt_chunks": lambda v: -(-v.uncached_prompt // v.step_budget),
     "unbounded_prompts": lambda v: v.group_requests / (v.prompt_chunks + v.slot_steps),
-    "most_prompts": lambda v: (v.step_budget + v.group_requests) / (v.slot_steps + v.uncached_prompt),
+    "most_prompts": lambda v: (v.step_budget + v.decoded_tokens * v.group_requests) / (v.decoded_tokens * v.slot_steps + v.uncached_prompt),
     "length_spread": lambda v: v.uncached_prompt_of_token + v.uncached_prompt * (v.slot_steps_spread - 1),
-    "budget_wait": lambda v: v.length_spread / 2 / (v.step_budget + v.group_requests - v.slot_steps * v.most_prompts) * (v.uncached_prompt / (v.uncached_prompt + v.slot_steps)) / (v.prompt_chunks + v.slot_steps),
+    "budget_wait": lambda v: v.length_spread / 2 / (v.step_budget + v.decoded_tokens * (v.group_requests - v.slot_steps * v.most_prompts)) * (v.uncached_prompt / (v.uncached_prompt + v.decoded_tokens * v.slot_steps)) / (v.prompt_chunks + v.slot_steps),
     "prompts_per_step": between,
     "packed_tokens": lambda v: v.prefill_room if v.uncached_prompt + v.length_spread >= min(v.prefill_room, v.uncached_prompt * Fraction(1001, 1000)) else v.uncached_prompt * max(v.prompts_per_step, v.prefill_room // v.uncached_prompt),
     "chunked_batch": lambda v: v.slot_steps * v.prompts_per_step * v.attention_dp,
-    "prefill_room": lambda v: v.group_requests - v.slot_steps * v.prompts_per_step + v.step_budget,
+    "prefill_room": lambda v: v.decoded_tokens * (v.group_requests - v.slot_steps * v.prompts_per_step) + v.step_budget,
     "turn_share": lambda v: v.prompts_per_step / v.group_requests,
     "no_prompt_share": lambda v: power(1 - v.turn_share, v.group_requests),
     "other_tokens": lambda v: (v.prompts_per_step - v.turn_share) * v.uncached_prompt,
@@ -454,9 +484,9 @@ FORMULAS = {
     "concurrent_chunks": lambda v: v.all_tokens / v.prefill_chunk,
     "group_chunks": lambda v: v.fullest_tokens / v.prefill_chunk,
     "chunk_position": lambda v: Fraction(1, 2),
-    "chunk_start": lambda v: v.chunk_position * (v.uncached_prompt - v.prefill_chunk) + v.cached_prefix,
+    "chunk_start": lambda v: v.chunk_position * (v.uncached_prompt_of_token - v.prefill_chunk) + v.hit_rate * (v.prompt - v.cached_prefix) / v.uncached_prompt * v.cached_prefix,
     "chunk_logit_rows": lambda v: v.prefill_chunk / v.uncached_prompt,
-    "loaded_time": lambda v: v.mixture_overhead + v.mixture_busy_time,
+    "loaded_time": lambda v: v.loaded_draft_time + v.mixture_overhead + v.mixture_busy_time,
     "loaded_decode_time": lambda v: v("loaded_time", fullest_tokens=0, all_tokens=0, prefill_room=v.uncached_prompt),
     "chunked_step_time": lambda v: v("loaded_time", batch=v.batch_beside_chunks, fullest_tokens=v.fullest_tokens, all_tokens=v.all_tokens, prefill_room=v.prefill_room),
     "few_step_time": lambda v: beside(v, fullest_tokens=v.few_tokens),
@@ -471,7 +501,8 @@ FORMULAS = {
     "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.instance_devices),
     "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.slot_steps,
     "disaggregated_request_rate": lambda v: min(v.prefill_request_rate, v.decode_request_rate) if v.slot_steps >= Fraction(1, 2) else v.prefill_request_rate,
-    "served_itl": {
+    "served_itl": lambda v: v.served_step_time / v.gained_tokens,
+    "served_step_time": {
         "chunked": lambda v: v.chunked_itl,
         "exclusive": lambda v: v.loaded_decode_time + max(0, v.batch - v.prefill_batch) / v.prefill_batch * v.service_time / v.slot_steps,
         "disaggregated": lambda v: v("loaded_decode_time", batch=v.disaggregated_batch),
@@ -483,8 +514,9 @@ FORMULAS = {
     "sustained_throughput_per_device": lambda v: v.sustained_throughput / v.served_devices,
     "read_last_tokens": lambda v: min(v.prefill_room, v.joining_tokens + v.read_prompt - v.prefill_room * (-(-v.read_prompt // v.prefill_room) - 1)),
     "read_last_time": last_time,
+    "prompt_steps_time": lambda v: v.read_last_time + v.full_step_time * (-(-v.read_prompt // v.prefill_room) - 1),
     "prompt_prefill_time": {
-        "chunked": lambda v: v.read_last_time + v.full_step_time * (-(-v.read_prompt // v.prefill_room) - 1), "exclusive": lambda v: v.service_time,
+        "chunked": lambda v: of_hits(v, v.prompt_steps_time, v("prompt_steps_time", read_prompt=v.cached_prefix + v.read_prompt)), "exclusive": lambda v: v.service_time,
         "disaggregated": lambda v: v.transfer_time + v.service_time,
     },
     "most_tokens": lambda v: min(v.uncached_prompt * min(v.group_requests, v.batch - 1), v.step_budget + max(1, v.step_budget / v.uncached_prompt)),
@@ -496,7 +528,7 @@ FORMULAS = {
     "most_decoding": {"chunked": lambda v: v.chunked_batch, "exclusive": lambda v: v.batch, "disaggregated": lambda v: v.disaggregated_batch},
     "decoding_requests": lambda v: v.most_decoding,
     "open_prompts": lambda v: max(Fraction(1, 10**9), v.decoding_requests / v.attention_dp / v.slot_steps),
-    "open_room": lambda v: v.group_requests - v.decoding_requests / v.attention_dp + v.step_budget,
+    "open_room": lambda v: v.decoded_tokens * (v.group_requests - v.decoding_requests / v.attention_dp) + v.step_budget,
     "seen_batch": lambda v: v.slot_steps * v.open_prompts * v.attention_dp / (1 - e(-v.slot_steps * v.open_prompts * v.attention_dp)),
     "joined_batch": lambda v: min(v.batch, 1 + v.decoding_requests),
     "met_rest": {
@@ -513,7 +545,7 @@ FORMULAS = {
         **{kind: lambda v: v.service_time * v.arrival_rate / (v.prefill_slots * v.dp) for kind in ("exclusive", "disaggregated")},
     },
     "idle_share": lambda v: e(-v.slot_steps * v.open_prompts * v.attention_dp) * min(idle(v, "prefill_slot_utilization"), e(-v.open_prompts * v.attention_dp)),
-    "service_time_met": lambda v: v.service_time,
+    "service_time_met": lambda v: read_squared(v) / v.service_time,
     "prefill_queue_wait": {
         "chunked": lane_wait, "exclusive": lambda v: v.service_time_met * v.prefill_slot_utilization / idle(v, "prefill_slot_utilization") / 2,
         "disaggregated": lane_wait_elsewhere,
@@ -522,11 +554,11 @@ FORMULAS = {
     "open_prefill_time": lambda v: v("prompt_prefill_time", **open_to_arrivals(v, v.seen_batch), joining_tokens=v.joined_prompts * v.uncached_prompt if v.uncached_prompt < v.open_room else 0),
     "lone_prefill_time": lambda v: v("prompt_prefill_time", **{**open_to_arrivals(v, v.seen_batch), "batch_beside_chunks": 0}),
     "mean_prefill_time": {
-        "chunked": lambda v: v("open_prefill_time", read_prompt=v.uncached_prompt), "exclusive": lambda v: v.service_time, "disaggregated": lambda v: v.service_time,
+        "chunked": lambda v: v("open_prefill_time", read_prompt=v.uncached_prompt - v.cached_prefix + v.hit_rate * v.cached_prefix), "exclusive": lambda v: v.service_time, "disaggregated": lambda v: v.service_time,
     },
     "prompt_added_time": lambda v: (v.open_full_time - v("loaded_decode_time", batch=v.seen_batch)) / v.open_room * v.uncached_prompt if v.uncached_prompt >= v.open_room else beside(v, **open_to_arrivals(v, v.seen_batch), fullest_tokens=v.uncached_prompt) - v("loaded_decode_time", batch=v.seen_batch),
-    "open_itl": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_itl", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
-    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_itl / v.open_itl - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
+    "open_itl": {"chunked": itl_at_rate, "exclusive": lambda v: v("served_step_time", batch=v.joined_batch), "disaggregated": lambda v: v("loaded_decode_time", batch=v.joined_batch)},
+    "peakedness": lambda v: 1 / (1 - min(Fraction(19, 20), max(0, (v.served_step_time / v.open_itl - 1) / max(Fraction(1, 1000), v.most_decoding / v.decoding_requests - 1)))),
     "peaked_slots": lambda v: v.batch / v.peakedness,
     "slots_taken": lambda v: min(Fraction(999, 1000), (v.mean_prefill_time * v.arrival_rate / v.dp + v.decoding_requests) / v.batch),
     "slots_full_odds": lambda v: e(v.peaked_slots * (1 - v.slots_taken)) * power(v.slots_taken, v.peaked_slots) / root(2 * v.peaked_slots * PI) / (1 + 1 / v.peaked_slots / 12) / (1 - v.slots_taken),
@@ -548,25 +580,25 @@ FORMULAS = {
     "long_time_share": lambda v: v.long_share * v("response_time", **lengths(v)) / mixed(v, "response_time"),
     "long_bytes_share": lambda v: v.long_share * v("response_bytes", **lengths(v)) / mixed(v, "response_bytes"),
     "mix_output": lambda v: mean(v, v.output, v.long_output),
-    "mix_steps": lambda v: mean(v, v.response_steps, v("response_steps", output=v.long_output)),
-    "long_slots_share": lambda v: v("response_steps", output=v.long_output) / v.mix_steps * v.long_share,
-    "mix_new": lambda v: mean(v, v.prompt, v.long_prompt) - v.cached_prefix,
+    "mix_steps": lambda v: mean(v, v.response_steps, v("response_steps", output=v.long_output)) / v.gained_tokens,
+    "long_slots_share": lambda v: v("response_steps", output=v.long_output) / v.gained_tokens / v.mix_steps * v.long_share,
+    "mix_new": lambda v: mean(v, uncached(v, v.prompt), uncached(v, v.long_prompt)),
     "mix_new_of_token": lambda v: moment(v, 2) / v.mix_new,
     "mix_new_of_pair": lambda v: moment(v, 3) / v.mix_new / v.mix_new_of_token,
-    "mix_steps_spread": lambda v: mean(v, v.response_steps**2, v("response_steps", output=v.long_output) ** 2) * (1 + v.output_spread) / v.mix_steps**2 - 1,
+    "mix_steps_spread": lambda v: mean(v, v.response_steps**2, v("response_steps", output=v.long_output) ** 2) * (1 + v.output_spread) / v.gained_tokens**2 / v.mix_steps**2 - 1,
     "mix_service_time": lambda v: mean(v, v.service_time, long_of(v, "service_time")),
-    "mix_service_time_met": lambda v: mean(v, v.service_time**2, long_of(v, "service_time") ** 2) / v.mix_service_time,
-    "long_token_share": lambda v: v.long_share / v.mix_new * (v.long_prompt - v.cached_prefix),
-    "own_chunk": lambda v: min(v.prefill_room, new(v)),
-    "long_chunk": lambda v: min(v.prefill_room, v.long_prompt - v.cached_prefix),
+    "mix_service_time_met": lambda v: mean(v, read_squared(v), read_squared(v, **lengths(v))) / v.mix_service_time,
+    "long_token_share": lambda v: v.long_share / v.mix_new * uncached(v, v.long_prompt),
+    "own_chunk": lambda v: min(v.prefill_room, uncached(v, v.prompt)),
+    "long_chunk": lambda v: min(v.prefill_room, uncached(v, v.long_prompt)),
     "own_chunks": lambda v: v.all_tokens / v.own_chunk * (1 - v.long_token_share),
     "long_chunks": lambda v: v.all_tokens / v.long_chunk * v.long_token_share,
     "group_own_chunks": lambda v: v.fullest_tokens / v.own_chunk * (1 - v.long_token_share),
     "group_long_chunks": lambda v: v.fullest_tokens / v.long_chunk * v.long_token_share,
-    "own_chunk_start": lambda v: v.chunk_position * (new(v) - v.own_chunk) + v.cached_prefix,
-    "long_chunk_start": lambda v: v.chunk_position * (v.long_prompt - v.cached_prefix - v.long_chunk) + v.cached_prefix,
-    "own_logit_rows": lambda v: v.own_chunk / new(v),
-    "long_logit_rows": lambda v: v.long_chunk / (v.long_prompt - v.cached_prefix),
+    "own_chunk_start": lambda v: start_of_chunk(v, v.prompt, v.own_chunk),
+    "long_chunk_start": lambda v: start_of_chunk(v, v.long_prompt, v.long_chunk),
+    "own_logit_rows": lambda v: v.own_chunk / uncached(v, v.prompt),
+    "long_logit_rows": lambda v: v.long_chunk / uncached(v, v.long_prompt),
     "own_batch": lambda v: v.batch - v.batch * v.long_step_share,
     "long_batch": lambda v: v.long_step_share * v.batch,
     "long_context": lambda v: long_of(v, "loaded_context"),
@@ -614,8 +646,13 @@ OF_A_STEP = {
 }
 
 INSTEAD = {
+    "service_time": ("hit_rate", lambda v: v.hit_service_time),
+    "service_time_met": ("hit_rate", lambda v: v.service_time),
+    "uncached_prompt_of_token": ("hit_rate", lambda v: v.uncached_prompt),
+    "uncached_prompt_of_pair": ("hit_rate", lambda v: v.uncached_prompt),
+    "chunk_start": ("hit_rate", lambda v: v.chunk_position * (v.uncached_prompt - v.prefill_chunk) + v.cached_prefix),
     "step_budget": ("chunk", lambda v: v.uncached_prompt * v.group_requests),
-    "loaded_time": ("long_step_share", lambda v: v.loaded_overhead + v.loaded_busy_time),
+    "loaded_time": ("long_step_share", lambda v: v.loaded_draft_time + v.loaded_overhead + v.loaded_busy_time),
     "steady_batch": ("arrival_rate", lambda v: v.most_decoding),
     "mix_steady_batch": ("arrival_rate", lambda v: v.mix_batch),
     "loaded_ttft": ("arrival_rate", lambda v: v.prompt_prefill_time + v.queue_time),

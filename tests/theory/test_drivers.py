@@ -14,16 +14,16 @@ from symroof.theory.totals import resident
 BY_NAME = {step.name: step for step in STEPS}
 REACHES = {None: None, "window": AttentionReach("window", "window"), "chunk": AttentionReach("chunk", "chunk_size")}
 POINTS = [
-    {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "chunk": 6, "chunk_past": 2, "concurrent_chunks": 3, "prefill_chunk": 7, "chunk_start": 1,
+    {"prefill_batch": 2, "prompt": 9, "cached_prefix": 3, "batch": 5, "context": 11, "verified_tokens": 4, "decoded_tokens": 3, "chunk": 6, "chunk_past": 2, "concurrent_chunks": 3, "prefill_chunk": 7, "chunk_start": 1,
      "chunk_logit_rows": 2, "loaded_context": 13, "response_steps": 6, "window": 4, "chunk_size": 5,
      "own_chunks": 2, "own_chunk": 4, "own_chunk_start": 3, "own_logit_rows": 1, "long_chunks": 1, "long_chunk": 9, "long_chunk_start": 6, "long_logit_rows": 2, "own_batch": 3, "long_batch": 2, "long_context": 22, "long_prompt": 17, "long_response_steps": 9},
-    {"prefill_batch": 1, "prompt": 10, "cached_prefix": 0, "batch": 3, "context": 5, "verified_tokens": 1, "chunk": 5, "chunk_past": 5, "concurrent_chunks": 1, "prefill_chunk": 5, "chunk_start": 10,
+    {"prefill_batch": 1, "prompt": 10, "cached_prefix": 0, "batch": 3, "context": 5, "verified_tokens": 1, "decoded_tokens": 1, "chunk": 5, "chunk_past": 5, "concurrent_chunks": 1, "prefill_chunk": 5, "chunk_start": 10,
      "chunk_logit_rows": 1, "loaded_context": 10, "response_steps": 1, "window": 5, "chunk_size": 5,
      "own_chunks": 1, "own_chunk": 5, "own_chunk_start": 5, "own_logit_rows": 1, "long_chunks": 2, "long_chunk": 10, "long_chunk_start": 0, "long_logit_rows": 1, "own_batch": 1, "long_batch": 4, "long_context": 15, "long_prompt": 15, "long_response_steps": 1},
-    {"prefill_batch": 4, "prompt": 3, "cached_prefix": 2, "batch": 1, "context": 1, "verified_tokens": 3, "chunk": 1, "chunk_past": 0, "concurrent_chunks": 2, "prefill_chunk": 1, "chunk_start": 6,
+    {"prefill_batch": 4, "prompt": 3, "cached_prefix": 2, "batch": 1, "context": 1, "verified_tokens": 3, "decoded_tokens": 2, "chunk": 1, "chunk_past": 0, "concurrent_chunks": 2, "prefill_chunk": 1, "chunk_start": 6,
      "chunk_logit_rows": 1, "loaded_context": 4, "response_steps": 0, "window": 1, "chunk_size": 1,
      "own_chunks": 3, "own_chunk": 1, "own_chunk_start": 0, "own_logit_rows": 1, "long_chunks": 1, "long_chunk": 1, "long_chunk_start": 2, "long_logit_rows": 1, "own_batch": 2, "long_batch": 1, "long_context": 3, "long_prompt": 2, "long_response_steps": 0},
-    {"prefill_batch": 3, "prompt": 30, "cached_prefix": 7, "batch": 2, "context": 24, "verified_tokens": 5, "chunk": 8, "chunk_past": 16, "concurrent_chunks": 1, "prefill_chunk": 9, "chunk_start": 15,
+    {"prefill_batch": 3, "prompt": 30, "cached_prefix": 7, "batch": 2, "context": 24, "verified_tokens": 5, "decoded_tokens": 4, "chunk": 8, "chunk_past": 16, "concurrent_chunks": 1, "prefill_chunk": 9, "chunk_start": 15,
      "chunk_logit_rows": 1, "loaded_context": 33, "response_steps": 20, "window": 12, "chunk_size": 8,
      "own_chunks": 1, "own_chunk": 8, "own_chunk_start": 8, "own_logit_rows": 0, "long_chunks": 1, "long_chunk": 19, "long_chunk_start": 31, "long_logit_rows": 1, "own_batch": 4, "long_batch": 1, "long_context": 70, "long_prompt": 61, "long_response_steps": 25},
 ]  # fmt: skip
@@ -46,12 +46,15 @@ def segments(step, v):
         "decode": [decoding],
         "verify": [("token", v["batch"], v["verified_tokens"], v["context"] - 1)],
         "mixed": [("prompt", 1, v["chunk"], v["chunk_past"]), decoding],
-        "loaded": [("prompt", v["concurrent_chunks"], v["prefill_chunk"], v["chunk_start"]), ("token", v["batch"], 1, v["loaded_context"] - 1)],
+        "loaded": [
+            ("prompt", v["concurrent_chunks"], v["prefill_chunk"], v["chunk_start"]),
+            ("token", v["batch"], v["decoded_tokens"], v["loaded_context"] - 1),
+        ],
         "mixture": [
             ("prompt", v["own_chunks"], v["own_chunk"], v["own_chunk_start"]),
             ("prompt", v["long_chunks"], v["long_chunk"], v["long_chunk_start"]),
-            ("token", v["own_batch"], 1, v["loaded_context"] - 1),
-            ("token", v["long_batch"], 1, v["long_context"] - 1),
+            ("token", v["own_batch"], v["decoded_tokens"], v["loaded_context"] - 1),
+            ("token", v["long_batch"], v["decoded_tokens"], v["long_context"] - 1),
         ],
     }[step]
 
@@ -92,7 +95,7 @@ def pairs(step, reach, v, causal=True, growing=True, of=None):
         if spread(step, phase, reach, growing):
             kind, held = (reach, v) if causal else ("window", {**v, "window": v["window"] if reach == "window" else v["chunk_size"]})
             steps = steps_on(v, past == v["long_context"] - 1)
-            count += requests * Fraction(sum(len(seen(position, kind, held)) for position in steps), len(steps))
+            count += requests * new * Fraction(sum(len(seen(position, kind, held)) for position in steps), len(steps))
         elif causal:
             count += requests * sum(len(seen(position, reach, v)) for position in range(past, past + new))
         else:
@@ -107,7 +110,7 @@ def span(step, reach, v, growing=True, of=None):
             continue
         if spread(step, phase, reach, growing):
             steps = steps_on(v, past == v["long_context"] - 1)
-            count += requests * Fraction(sum(len(seen(position, reach, v)) for position in steps), len(steps))
+            count += requests * (Fraction(sum(len(seen(position, reach, v)) for position in steps), len(steps)) + new - 1)
         else:
             count += requests * (cached(past, reach, v) + new)
     return count
@@ -139,8 +142,10 @@ def test_tokens_rows_and_states(step):
             "decode": v["batch"],
             "verify": tokens,
             "mixed": 1 + v["batch"],
-            "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"] + v["batch"],
-            "mixture": v["own_chunks"] * v["own_logit_rows"] + v["long_chunks"] * v["long_logit_rows"] + v["own_batch"] + v["long_batch"],
+            "loaded": v["concurrent_chunks"] * v["chunk_logit_rows"] + v["batch"] * v["decoded_tokens"],
+            "mixture": v["own_chunks"] * v["own_logit_rows"]
+            + v["long_chunks"] * v["long_logit_rows"]
+            + (v["own_batch"] + v["long_batch"]) * v["decoded_tokens"],
         }[step]
         assert value(step, "tokens", None, v) == value(step, "logit_rows", None, v, logits="all") == tokens
         assert value(step, "logit_rows", None, v, logits="last") == last
