@@ -365,8 +365,8 @@ def _budget(served: ServedCase, chosen: Settings) -> Advice:
         chunk, loss, later = chosen.per_step
         fewer = f"serve {float(100 * loss):.0f} % fewer requests" if loss > SMALL_LOSS else f"bring the first token {float(later):.2g} times as late"
         fewer = fewer if loss < 1 else "meet the targets with no batch"
-        within = f"would take chunks of {chunk:,} tokens, which {fewer}" if chunk else "is not reachable: a decode step alone takes as long"
-        because = f"what the engine starts with; the mean step meets the ITL target, and for the longest to meet it {within}"
+        within = f"it would take chunks of {chunk:,} tokens, which {fewer}" if chunk else "it is not reachable: no chunk beside a decode is short enough"
+        because = f"what the engine starts with; the mean step meets the ITL target, and for the longest {within}"
     else:
         because = "what the engine starts with"
     return Advice("max-num-batched-tokens", str(chosen.budget), because, chunk_limits(full))
