@@ -34,6 +34,8 @@ MOST_CHILDREN = 64
 
 MOST_NODES = 20_000
 """The largest formula over inputs alone, in names, numbers and operations: longer ones fill books."""
+SET_BY_FORMULAS = frozenset(["long_step_share"])
+"""Optional inputs that formulas set for what they compare: without one of them no formula speaks of what it brings."""
 OPTIONAL = frozenset(name for quantity in QUANTITIES.values() for name in (*dict(quantity.absent), *(quantity.without or ())[:1]))
 """Inputs that some formula leaves out if they are not set."""
 
@@ -303,7 +305,9 @@ class Case(DropsCaches):
         """
         try:
             definition = self._definition(name, changed)
-            return self.formula(name, changed) if complete or definition is None or name in self.given else definition
+            quantity = self.theory.own.quantity(name)
+            inner = quantity is not None and quantity.without is not None and quantity.without[0] in SET_BY_FORMULAS
+            return self.formula(name, changed) if complete or inner or definition is None or name in self.given else definition
         except (UndefinedValue, UnknownName):
             return Name(name)
 

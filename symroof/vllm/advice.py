@@ -22,7 +22,9 @@ from symroof.vllm.served_case import ServedCase, refusal, served_case
 DEVICES_OF_A_NODE = 8
 """Devices of a group at most, where a device's spec does not say how many its links join."""
 SMALL_LOSS = Fraction(1, 20)
-"""The share of requests that steps within the ITL target may cost; a smaller budget that costs more is not recommended."""
+LATER = 2
+"""The share of requests that steps within the ITL target may cost, and how many times as late the first token may be; a smaller budget that costs more is not
+recommended."""
 DECIDED = ("tp", "batch", "chunk", "token_budget", "kv")
 """What a recommended line says itself, whatever was chosen beside the line it replaces."""
 NARROW_CACHE = Fraction(17, 16)
@@ -158,14 +160,15 @@ class Settings:
         batch: requests of all ranks: the most that fit and meet the targets with this budget.
         budget: tokens of a step of a rank.
         slow: whether the targets are met at the slow end of what was measured, not only at the values expected.
-        per_step: the largest chunk that no step is longer than the ITL target with, and the share of requests that it would cost, where that is too much.
+        per_step: the largest chunk that no step is longer than the ITL target with, the share of requests that it would cost, and how many times as late the
+            first token would be, where that is too much.
     """
 
     study: Study
     batch: int
     budget: int
     slow: bool
-    per_step: tuple[int, Fraction] | None = None
+    per_step: tuple[int, Fraction, Fraction] | None = None
 
     def answers(self, batch: int | None = None) -> BoundCase:
         """The case at its batch and budget, or at another batch; at one end of the efficiencies or as expected, but no ranges of them."""
@@ -175,8 +178,16 @@ class Settings:
     @property
     def rate(self) -> Fraction:
         """Requests a second; 0 where no output is given."""
-        served = self.answers().get("sustained_requests")
-        return Fraction(served.value) if served else Fraction(0)
+        return self._number("sustained_requests")
+
+    @property
+    def first_token(self) -> Fraction:
+        """The time to first token under load, without a queue; 0 where no output is given."""
+        return self._number("loaded_ttft")
+
+    def _number(self, name: str) -> Fraction:
+        found = self.answers().get(name)
+        return Fraction(found.value) if found else Fraction(0)
 
 
 def _group_sizes(served: ServedCase) -> Iterator[int]:
@@ -243,9 +254,9 @@ def _within_steps(served: ServedCase, found: Settings) -> Settings:
         return found
     batch = _largest_batch(served, found.study, limit + own, found.slow) if limit else 0
     smaller = replace(found, batch=batch, budget=limit + own)
-    loss = 1 - smaller.rate / found.rate if batch else Fraction(1)
-    if loss > SMALL_LOSS:
-        return replace(found, per_step=(limit, loss))
+    loss, later = (1 - smaller.rate / found.rate, smaller.first_token / found.first_token) if batch else (Fraction(1), Fraction(1))
+    if loss > SMALL_LOSS or later > LATER:
+        return replace(found, per_step=(limit, loss, later))
     again = _within_steps(served, smaller)  # with a smaller budget another batch may be the largest
     return replace(smaller, batch=min(batch, found.batch)) if again.per_step else again
 
@@ -275,6 +286,7 @@ def _group(served: ServedCase, chosen: Settings) -> Advice:
     limits = [limit for name in names if (limit := solved(lone, name, "tp"))]
     least = max((limit.value or 1 for limit in limits), default=1)
     start, count = (int(study.first.case.value("tp")) for study in (served.study, chosen.study))
+    least = min(least, count)  # alone on it a request may be late with whole prompts, and in time in chunks
     end = f"the command line has {count}" if count == start else f"{count} is the next power of two that serves it"
     return Advice("tensor-parallel-size", str(count), f"one request needs {least} device{'s' * (least > 1)}; {end}", limits)
 
@@ -350,10 +362,11 @@ def _budget(served: ServedCase, chosen: Settings) -> Advice:
     elif chosen.budget > served.budget:
         because = f"the first token is not in time with {served.budget:,}"
     elif chosen.per_step:
-        chunk, loss = chosen.per_step
-        fewer = f"serve {float(100 * loss):.0f} % fewer requests" if loss < 1 else "meet the targets with no batch"
-        within = f"would take chunks of {chunk:,} tokens, which {fewer}" if chunk else "is not reachable: a decode step alone takes as long"
-        because = f"what the engine starts with; the mean step meets the ITL target, and for the longest to meet it {within}"
+        chunk, loss, later = chosen.per_step
+        fewer = f"serve {float(100 * loss):.0f} % fewer requests" if loss > SMALL_LOSS else f"bring the first token {float(later):.2g} times as late"
+        fewer = fewer if loss < 1 else "meet the targets with no batch"
+        within = f"it would take chunks of {chunk:,} tokens, which {fewer}" if chunk else "it is not reachable: no chunk beside a decode is short enough"
+        because = f"what the engine starts with; the mean step meets the ITL target, and for the longest {within}"
     else:
         because = "what the engine starts with"
     return Advice("max-num-batched-tokens", str(chosen.budget), because, chunk_limits(full))

@@ -230,7 +230,7 @@ def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
 def _budget(line: ServeCommand) -> dict[str, Any]:
     """The tokens of one step, where the line says them: what they take in memory counts."""
     written = line.flags.get("max-num-batched-tokens")
-    return {"token_budget": written.value} if written else {}
+    return {"token_budget": written.value} if written and written.value else {}  # 0: prompts are not cut
 
 
 def _split(line: ServeCommand, flags: list[FlagNote]) -> dict[str, Any]:
@@ -394,8 +394,8 @@ def _step(line: ServeCommand, flags: list[FlagNote], study: Study) -> tuple[int,
     )
     batch = int(study.first.case.value("batch")) if "batch" in inputs else max(asked, 1)
     own = requests_per_rank(study, batch)
-    written = "max-num-batched-tokens" in line.flags
-    budget = max(tokens, own) if line.engine is VLLM and not written else tokens
+    written = line.flags["max-num-batched-tokens"].value if "max-num-batched-tokens" in line.flags else None
+    budget = max(tokens, own) if line.engine is VLLM and written is None else tokens
     running = batch if "batch" in inputs else _running(study, batch)
     if line.engine is VLLM and budget < own:
         column = line.flags["max-num-batched-tokens"].column

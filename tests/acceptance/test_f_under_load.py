@@ -250,17 +250,18 @@ def test_output_up_to_which_devices_of_their_own_pay():
 
 
 def test_devices_of_their_own_under_a_target():
-    """Within 60 ms a step without prompts has room for 420 requests, one with 2,048 prompt tokens beside every fourteenth for 18."""
+    """Within 60 ms a step without prompts has room for 420 requests, one with 2,048 prompt tokens beside every fourteenth or so for far fewer: batch by batch."""
     target = Fraction(60, 1000)
     study = Study(**under(prefill_devices=1, chunk=2048, itl_target="60 ms"))
 
     def together(batch):
-        return D + Fraction(batch, 255) * (step(2048 + batch) - D)
+        return Study(**under(chunk=2048, batch=batch))
 
-    most = max(batch for batch in range(1, 500) if together(batch) <= target)
+    most = max(batch for batch in range(1, 40) if together(batch).exact("sustained_itl") <= target)
     apart = max(batch for batch in range(1, 1000) if step(batch) <= target)
-    assert (study.exact("chunked_target_batch"), study.exact("disaggregated_target_batch")) == (most, apart) == (18, 420)
-    assert study.exact("chunked_target_rate") == most / (255 * together(most))
+    assert (study.exact("chunked_target_batch"), study.exact("disaggregated_target_batch")) == (most, apart)
+    assert most < 30 and apart == 420
+    assert study.exact("chunked_target_rate") == together(most).exact("sustained_requests")
     assert study.exact("disaggregated_target_rate") == min(1 / PREFILL, apart / (255 * step(apart)))
     assert study.exact("disaggregated_target_rate") / 2 > study.exact("chunked_target_rate")
     assert study.solve("output_disaggregation_pays").own_side == 1

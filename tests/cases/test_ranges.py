@@ -154,12 +154,12 @@ def test_a_range_that_begins_where_only_exact_sums_have_a_value():
 
 
 def test_a_rate_that_keeps_less_than_a_request_busy():
-    """At such a batch other arms win than from one request on, where nothing moves with the bandwidth."""
+    """At such a batch other arms win than from one request on, where nothing moves with the bandwidth; prompts of others take a part of a step."""
     case = {"prompt": 30000, "output": 2, "batch": 100, "tp": 8, "arrival_rate": "0.2/s", "chunk": 2000}
     answers = Study("mistral-7b-v0.1", "h200", **case, mbu="0.3..0.9").first
     result = answers.result("steady_batch")
     ends = [Study("mistral-7b-v0.1", "h200", **case, mbu=mbu).value("steady_batch") for mbu in ("0.3", "0.9")]
-    assert (float(result.high), float(result.low)) == pytest.approx(ends) and ends[0] == pytest.approx(3 * ends[1], rel=0.01)
+    assert (float(result.high), float(result.low)) == pytest.approx(ends) and 2.5 < ends[0] / ends[1] < 3
 
 
 def test_some_studies_move_labels_and_truths():

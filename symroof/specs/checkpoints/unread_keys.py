@@ -87,6 +87,10 @@ ONE_KIND = {"layer_types": ("full_attention", "attention"), "mlp_layer_types": (
 """Lists of a word for each layer that change nothing where every layer is the plain one."""
 
 OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for family, keys in {
+    **dict.fromkeys(("axk1", "deepseek_v2", "deepseek_v3", "longcat_flash", "mistral4", "sarvam_mla"), "head_dim num_key_value_heads"),
+    **dict.fromkeys(("deepseek_v32", "hy_v4"), "head_dim layer_types learnable_sink_init hc_magnitude"),
+    "openai-gpt": "afn",
+    "zamba": "hidden_mamba_act n_mamba_heads",
     "afmoe": "mup_enabled route_scale",
     "bailing_hybrid": "head_dim kda_safe_gate kda_lower_bound",
     "bailing_moe": "norm_head norm_softmax",
@@ -94,7 +98,6 @@ OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for f
     "bloom": "n_layer skip_bias_add_qkv",
     "cohere2": "order_of_interleaved_layers use_embedding_sharing use_gated_activation use_parallel_block use_parallel_embedding",
     "cohere2_moe": "expert_selection_fn shared_expert_combination_strategy",
-    "cohere_compass_text": "head_dim",
     "dbrx": "attn_type",
     "deepseek_v4": "mlp_layer_types num_hash_layers num_key_value_heads qk_rope_head_dim",
     "dots3_note_text": "head_dim",
