@@ -209,7 +209,7 @@ OF_THE_COMMAND_LINE = {
         Insert(
             "symroof/vllm/served_case.py",
             '    if "compute-share" in line.flags:\n        values["mfu"] = _value(line, "compute-share")\n        _note_flag(line, flags, "compute-share", f"mfu = {float(values[\'mfu\']):g}")\n',
-            "    own_engine = None if line.engine is VLLM",
+            '    switches = {"scheduling": "chunked"} if line.on("mixed-chunk")',
         ),
     ],
 }
