@@ -89,9 +89,8 @@ def meets(solution, case):
     def side(value):
         """The sign of left less right; 0 also where they are the same but for rounding; None where the case is none."""
         try:
-            there = sr.Study(
-                engine="ideal", **{**case, solution.unknown: value * 3600 if solution.unknown == "price" else value}
-            )  # prices are taken by the hour
+            value = value * 3600 if solution.unknown == "price" else value  # prices are taken by the hour
+            there = sr.Study(engine="ideal", **{**case, solution.unknown: value})
             left, right = there.exact(solution.equation.lhs), there.exact(solution.equation.rhs)
         except InputError:
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -78,6 +78,16 @@ class Request:
         pairs = {f.name: (getattr(self, f.name), getattr(weaker, f.name)) for f in fields(self)}
         merged: dict[str, Any] = {name: {**under, **own} if isinstance(own, Mapping) else own or under for name, (own, under) in pairs.items()}
         return Request(**merged)
+
+    def without(self, names: Collection[str]) -> Request:
+        """This request with some precisions and values left open.
+
+        >>> left = request_of(prompt=1024, batch=8, kv="fp8").without(("batch", "kv"))
+        >>> list(left.values), dict(left.precision)
+        (['prompt'], {})
+        """
+        roles = {role: formats for role, formats in self.precision.items() if role not in names}
+        return replace(self, precision=roles, values={name: values for name, values in self.values.items() if name not in names})
 
 
 def request_of(

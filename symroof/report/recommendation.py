@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +17,9 @@ from symroof.select.selection import select_from
 
 DEGREES = (1, 2, 4, 8)
 """Tensor parallelism that is tried: within the node of most servers."""
-WIDE, NARROW = ("fp16", "bf16"), "fp8"
-"""Weights of 16 bits are also tried in the format that most engines store and compute."""
+LARGEST_GROUP = DEGREES[-1]
+NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
+"""Formats that weights of 16 bits may be narrowed to, the one that most engines compute in first."""
 SOLVED = ("batch", "dp", "tp")
 """Inputs that the search chooses: what the study says of them is left out."""
 LATENCIES = ("ttft", "itl")
@@ -49,7 +49,7 @@ def recommendation(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     if passes(subject) or not (subject.targets or subject.does_not_fit) or subject.model is None or subject.hardware is None or subject.preset:
         return None
     weights = subject.precisions.get("weights", "")
-    formats = tuple(dict.fromkeys((weights, NARROW))) if weights in WIDE else ()
+    formats = (weights, NARROWER[weights][0]) if weights in NARROWER else ()
     try:
         choice = select_from(_searched(study, subject, formats))
     except InputError:
@@ -67,10 +67,9 @@ def recommendation(study: Study, subject: BoundCase) -> dict[str, Any] | None:
 def _searched(study: Study, subject: BoundCase, formats: Sequence[str]) -> Study:
     from symroof.select.candidates import with_candidates
 
-    request = study.request
     open_ones = SOLVED if "arrival_rate" in subject.given else tuple(name for name in SOLVED if name != "dp")
     searched = copy.copy(study)
-    searched.request = replace(request, values={name: values for name, values in request.values.items() if name not in open_ones})
+    searched.request = study.request.without(open_ones)
     searched.__dict__.pop("cases", None)
     return with_candidates(searched, {"tp": list(DEGREES), **({"weights": list(formats)} if formats else {})})
 

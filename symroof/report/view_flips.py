@@ -14,12 +14,10 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
+from symroof.report.recommendation import LARGEST_GROUP
 from symroof.select.required_changes import Lever, combined_change, required_changes, tried
 from symroof.theory.symbols import GROUPS
 from symroof.units import significant
-
-LARGEST_GROUP = 8
-"""Devices of the largest group among the alternatives of one change: those of a node."""
 
 FAR = 10
 """Factor beyond which a flip for the worse is listed below the table."""

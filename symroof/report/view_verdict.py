@@ -15,14 +15,11 @@ from symroof.cases.bound_case import BoundCase
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
-from symroof.report.recommendation import beyond_reach, recommendation
+from symroof.report.recommendation import LARGEST_GROUP, NARROWER, beyond_reach, recommendation
 from symroof.report.view_case import all_usable, case_row, shown, target_row, targets_outcome
 from symroof.report.view_decision import DIGITS, bounds_of, gain
-from symroof.report.view_flips import LARGEST_GROUP
 from symroof.report.view_latency import bound_of
 from symroof.units import format_quantity
-
-NARROWER = {"fp16": ("fp8", "int8"), "bf16": ("fp8", "int8")}
 
 
 def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import math
 import shlex
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -10,7 +10,6 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import ISOLATED_METRICS, MEMORY, TargetCheck, target_checks, target_warnings
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result
-from symroof.cases.request import Request
 from symroof.formula.evaluate import NoValue
 from symroof.specs import catalogue
 from symroof.theory.symbols import TARGET_SYMBOLS
@@ -91,7 +90,7 @@ def review(served: ServedCase) -> Review:
     made = Review(served, _under_load(served).first, {}, limits, advice, _recommended_command(served, advice) if advice else "", [*served.warnings, *why])
     made.facts = {name: result for name in FACTS if (result := made.case_of(name).get(name)) is not None}
     if advice:
-        study = _under_load(served_case(read_line(made.line, ENGINES), _without(served.chosen, DECIDED)))
+        study = _under_load(served_case(read_line(made.line, ENGINES), served.chosen.without(DECIDED)))
         made.replicas = _replicas(study)
         fleet = with_values(study, dp=made.replicas[0]) if made.replicas else study
         made.fleet = fleet.first
@@ -106,12 +105,6 @@ def _under_load(served: ServedCase) -> Study:
     case = served.study.first.case
     ranks = int(case.value("attention_dp"))
     return served.study if ranks == 1 or not case.is_set("chunk") else with_values(served.study, chunk=ranks * case.value("chunk"))
-
-
-def _without(request: Request, names: Collection[str]) -> Request:
-    """A request with some values left open."""
-    roles = {role: formats for role, formats in request.precision.items() if role not in names}
-    return replace(request, precision=roles, values={name: values for name, values in request.values.items() if name not in names})
 
 
 def _replicas(study: Study) -> tuple[int, int] | None:
@@ -210,9 +203,9 @@ def _on_devices(served: ServedCase, count: int) -> Study:
     study = served.study
     if count != study.first.case.value("tp"):
         line = _recommended_command(served, [Advice("tensor-parallel-size", str(count), "")])
-        study = served_case(read_line(line, ENGINES), _without(served.chosen, ("tp",))).study
+        study = served_case(read_line(line, ENGINES), served.chosen.without(("tp",))).study
     made = Study()
-    made.select(_without(study.request, ("arrival_rate", "batch", "chunk")))
+    made.select(study.request.without(("arrival_rate", "batch", "chunk")))
     return made
 
 

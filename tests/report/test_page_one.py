@@ -14,8 +14,9 @@ from symroof.api import Study
 from symroof.report.environment import ranged
 from symroof.report.markup import FORMATS as WRITTEN
 from symroof.report.pictures.picture_kinds import picture
+from symroof.report.recommendation import subject_of
 from symroof.report.render import render
-from symroof.report.view import subject_of, view
+from symroof.report.view import view
 from symroof.resources import data_folder
 
 from . import FORMATS, blocks, rows_under, static

@@ -17,7 +17,7 @@ from symroof.report.pictures import ttft as ttft_picture
 from symroof.report.pictures.curves import cases_at, log_spaced, memory_limit, solve_limit, values_along
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
 from symroof.report.pictures.tornado import elasticities
-from symroof.report.view import subject_of
+from symroof.report.recommendation import subject_of
 
 from . import ROOT, STEMS, call
 
