@@ -10,12 +10,16 @@ from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
-from symroof.formula.tree import Expr, Name, QuantityAt, names, walk
+from symroof.formula.tree import Expr, Name, QuantityAt, names, size, walk
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
+
+
+LONGEST = 100_000
+"""Parts of a formula that is written out; SymPy takes minutes for the few that are longer."""
 
 
 def in_sympy(tree: Expr, bound_case: BoundCase) -> Any:
@@ -35,8 +39,8 @@ def in_sympy(tree: Expr, bound_case: BoundCase) -> Any:
 
 
 def with_changes_substituted(tree: Expr, bound_case: BoundCase) -> Expr:
-    """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches."""
-    if not any(isinstance(node, QuantityAt) for node in walk(tree)):
+    """A formula whose quantities at changed inputs are replaced by their definitions, as far as the change reaches; as it is where that is too long."""
+    if not _has_changes(tree):
         return tree
     case = bound_case.case
 
@@ -44,13 +48,19 @@ def with_changes_substituted(tree: Expr, bound_case: BoundCase) -> Expr:
         moved = any(case.theory.depends(name, key) for key in changed)
         return case.formula_or_name(name, changed=changed) if moved else None
 
-    return inline(tree, formula)
+    written = inline(tree, formula)
+    return written if size(written) <= LONGEST else tree
+
+
+def _has_changes(tree: Expr) -> bool:
+    return any(isinstance(node, QuantityAt) for node in walk(tree))
 
 
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
-    """The expression of a quantity: over inputs, or its definitions substituted so many times."""
+    """The expression of a quantity: over inputs (its symbol where that is too long), or its definitions substituted so many times."""
     if depth is None:
-        return in_sympy(bound_case.case.expanded(Name(name)), bound_case)
+        tree = with_changes_substituted(bound_case.case.expanded(Name(name)), bound_case)
+        return in_sympy(Name(name) if _has_changes(tree) else tree, bound_case)
     tree: Expr = Name(name)
     for _ in range(depth):
         tree = _substituted_once(with_changes_substituted(tree, bound_case), bound_case)

@@ -107,7 +107,7 @@ class BoundCase(DropsCaches):
     search_inside: bool = True
     chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
     changed_case: Case | None = None
-    spec_inputs: SpecInputs | None = field(default=None, repr=False, compare=False)
+    spec_inputs: SpecInputs | None = field(default=None, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)
 
     def __hash__(self) -> int:

@@ -316,9 +316,9 @@ def test_a_searched_quantity_says_how_it_is_searched():
     study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64, chunk=2048, arrival_rate="5 request/s")
     derivation = study.derive("loaded_ttft")
     (step,) = [step for step in derivation.steps if step.symbol.name == "steady_batch"]
-    assert str(step.search) == "the batch at which batch = arrival_rate/dp*response_steps*sustained_itl, at most the case's batch"
-    there = study.first.case.changed({"batch": step.result.value})
-    assert float(5 * 299 * there.value("sustained_itl")) == pytest.approx(float(step.result.value), rel=1e-15)
+    assert str(step.search) == "the decoding_requests at which decoding_requests = arrival_rate/dp*slot_steps*open_itl, at most most_decoding"
+    there = study.first.case.changed({"decoding_requests": step.result.value})
+    assert float(5 * 299 * there.value("open_itl")) == pytest.approx(float(step.result.value), rel=1e-15)
     assert derivation.as_json()["steps"][-2]["definition"]["text"] == str(step.search)
     assert Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=64).derive("steady_batch").search is None
 
@@ -327,7 +327,7 @@ def test_the_catalogue_lists_how_searched_quantities_are_defined():
     from symroof.report.catalogue_tables import quantities
 
     listed = {row["name"]: row["search"] for row in quantities() if row["search"]}
-    assert listed["best_batch"] == "the largest whole batch up to concurrency at which meets_itl*meets_ttft = 1, 0 where there is none"
-    of_a_point = {"steady_batch", "disaggregated_batch", "mix_steady_batch", "mix_disaggregated_batch"}
-    assert all(listed[name].startswith("the batch at which batch = ") for name in of_a_point)
-    assert listed.keys() == {"best_batch"} | of_a_point
+    assert listed["best_batch"] == "the largest whole batch up to concurrency at which meets_itl*meets_ttft(wait_for_slot = 0) = 1, 0 where there is none"
+    assert all(listed[name].startswith("the decoding_requests at which decoding_requests = ") for name in ("steady_batch", "mix_steady_batch"))
+    assert listed["disaggregated_batch"].startswith("the batch at which batch = ")
+    assert listed.keys() == {"best_batch", "steady_batch", "mix_steady_batch", "disaggregated_batch", "chunked_target_batch", "disaggregated_target_batch"}

@@ -99,10 +99,6 @@ def test_what_is_searched_moves_with_what_it_is_searched_for(name):
     assert_slope(getattr(s, name), s.mem_bandwidth, LOADED, rel=1e-5)
 
 
-def test_a_searched_batch_does_not_move_with_the_batch_that_is_set():
-    assert sr.Study(**LOADED).exact(diff(s.steady_batch, s.batch)) == 0
-
-
 def test_experts_read_follow_their_curve():
     """E(1 - (1 - k/E)**B) experts are read, by Mixtral's eight of which two are taken: the slope is -8 ln(3/4) (3/4)**8."""
     study = sr.Study(**MIXTURE)
@@ -151,7 +147,6 @@ BY = (
     "kv_bytes_per_token",
     "params",
     "weight_bytes",
-    "decode_bytes",
     "itl",
 )
 
@@ -322,13 +317,3 @@ def test_at_a_bend_it_is_the_mean_of_both_sides_as_in_sympy(expression, slope):
 def test_a_step_is_a_half_where_it_jumps():
     heights = [STUDY.exact(sympy.Heaviside(s.batch - at)) for at in (7, 8, 9)]
     assert heights == [1, Fraction(1, 2), 0] and STUDY.exact(sympy.Heaviside(s.batch - 8, 1)) == 1
-
-
-def test_bends_of_two_quantities_that_cancel_leave_the_slope():
-    """Four requests of four steps prefill one prompt a step: what comes before bends there, the throughput does not and is as large for three and five."""
-    case = {"model": "mamba-2.8b", "hardware": "h200", "engine": "ideal", "prompt": 5000, "output": 5, "mfu": 0.4, "mbu": 0.8, "price": "3 USD/hour"}
-    study, slopes = sr.Study(**case, batch=4), [diff(name, s.batch) for name in (s.sustained_throughput, s.cost_per_mtok)]
-    before, after = (sr.Study(**case, batch=batch) for batch in (3, 5))
-    assert before.exact(s.cost_per_mtok) == study.exact(s.cost_per_mtok) == after.exact(s.cost_per_mtok)
-    assert [study.exact(slope) for slope in slopes] == [0, 0]
-    assert sr.compile(slopes[1], inputs=[s.batch], study=study)([3, 4, 5]) == pytest.approx([0, 0, 0], abs=1e-12)

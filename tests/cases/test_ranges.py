@@ -122,7 +122,7 @@ def test_every_value_lies_in_its_range_and_the_ends_are_taken(study):
     for name, values in floats(bound, many, names).items():
         low, high = map(float, spans[name])
         i, j = int(values.argmin()), int(values.argmax())
-        assert values[i] >= low - 1e-9 * abs(low) and values[j] <= high + 1e-9 * abs(high), (
+        assert values[i] >= low - 1e-9 * abs(low) - 1e-15 and values[j] <= high + 1e-9 * abs(high) + 1e-15, (
             f"{name}: {values[i]} at {many[i]}, {values[j]} at {many[j]}, not {low} to {high}"
         )
     for name in names:
@@ -231,8 +231,8 @@ def test_the_batch_that_is_busy_is_not_searched_for_over_the_slots_there_are():
     """What a step takes at the busy batch is not what it takes at the batch of the case: more slots never keep fewer busy."""
     bound = case("gpt-oss-20b", **WORK, arrival_rate=1)
     values = [float(bound.changed({"batch": Fraction(batch)}).value("steady_batch")) for batch in (2, 3, 8, 64)]
-    assert values == sorted(values) and values[-1] < 2
-    assert [*map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "steady_batch"))] == [values[0], values[-1]]
+    assert values == pytest.approx(sorted(values), rel=1e-6) and values[-1] < 2
+    assert [*map(float, span(Ranges(bound, {"batch": (Fraction(2), Fraction(64))}), "steady_batch"))] == pytest.approx([values[0], values[-1]], rel=1e-6)
 
 
 @pytest.mark.parametrize("asked", [("best_batch", "max_goodput"), ("max_goodput", "best_batch")])

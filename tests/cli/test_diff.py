@@ -295,5 +295,5 @@ def test_a_quantity_without_a_value_on_one_side_leaves_the_others():
     result = call(*line, "-q", "loaded_ttft,sustained_itl")
     assert result.code == 2 and [entry["quantity"] for entry in result.json["quantities"]] == ["sustained_itl"]
     assert "has no value on the first side: no steady state" in result.err
-    alone = call(*line, "-q", "loaded_ttft,prefill_queue_wait")
+    alone = call(*line, "-q", "loaded_ttft,admission_wait")
     assert (alone.code, alone.out) == (2, "") and "loaded_ttft" in alone.err

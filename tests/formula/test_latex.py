@@ -22,7 +22,7 @@ from symroof.theory.theory import theory
 
 from . import examples, with_functions
 
-COMMANDS = {"frac", "left", "right", "cdot", "sqrt", "log", "sum", "max", "min", "lceil", "rceil", "lfloor", "rfloor", "le", "ge", "text", "operatorname", "mathrm", "vert",
+COMMANDS = {"frac", "left", "right", "cdot", "sqrt", "log", "ln", "exp", "sum", "max", "min", "lceil", "rceil", "lfloor", "rfloor", "le", "ge", "text", "operatorname", "mathrm", "vert",
             "alpha", "beta", "eta", "gamma", "kappa", "lambda", "sigma", "varphi", "Phi", "Psi", "phi", "psi", "mu", "rho", "tau", "theta", "pi", "omega", "delta", ","}  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from . import examples, with_functions
 
 PARTS = {"mfrac": 2, "msub": 2, "msup": 2, "msubsup": 3, "munderover": 3}
 ELEMENTS = {*PARTS, "mrow", "msqrt", "mi", "mn", "mo", "mtext", "mspace"}
-SIGNS = {"cdot": "·", "le": "≤", "ge": "≥", "sum": "∑", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "vert": "|", "max": "max", "min": "min", "log": "log", "exp": "exp",
+SIGNS = {"cdot": "·", "le": "≤", "ge": "≥", "sum": "∑", "lceil": "⌈", "rceil": "⌉", "lfloor": "⌊", "rfloor": "⌋", "vert": "|", "max": "max", "min": "min", "log": "log", "exp": "exp", "ln": "ln",
          "phi": "ϕ", "varphi": "φ", ",": "", "_": "_", "%": "%"}  # fmt: skip
 SILENT = {"left", "right", "frac", "sqrt", "mathrm", "text", "operatorname", "left."}
 

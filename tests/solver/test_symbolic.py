@@ -126,9 +126,9 @@ NUMBERS_ONLY = {
     "min_acceptance_speculation": "exponent",
     "best_draft_tokens": "exponent",
     "max_arrival_ttft": "steady_batch is searched for each arrival_rate",
-    "max_batch_sustained_itl": "which formula chunked_itl follows turns on batch",
-    "max_chunk_sustained_itl": "which formula chunked_itl follows turns on chunk",
-    "output_disaggregation_pays": "which formula chunked_itl follows turns on output",
+    "max_batch_sustained_itl": "batch is an argument of sqrt()",
+    "max_chunk_sustained_itl": "chunk is an argument of ceil()",
+    "output_disaggregation_pays": "which formula chunked_request_rate follows turns on output",
 }
 """Why there is no closed form: the unknown is in an exponent and elsewhere too, decides which formula holds, or is what a search runs over."""
 

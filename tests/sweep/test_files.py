@@ -95,7 +95,7 @@ def test_grids_say_units_and_keep_only_the_axes_that_matter(planned, kind, tmp_p
             np.testing.assert_allclose(found[name].values, memory[name].values, rtol=1e-15)  # another block, another last digit
             assert {k: found[name].attrs[k] for k in ("units", "long_name")} == memory[name].attrs
         assert found.fits.dtype == bool
-        assert found.hardware.values.tolist() == ["h100-sxm", "h200"]
+        assert found.hardware.values.tolist() == ["h100-sxm", "h200-nvl"]
         assert found.batch.attrs == {"units": "request", "long_name": "decode batch size: requests decoded together"}
 
 

@@ -84,7 +84,7 @@ REACHED = {  # the same; the answer is the first value at which they have
     "min_copies_arrival": ("dp", lambda v: (v.load, 1)),
     "prefill_devices_pace": ("prefill_devices", lambda v: (v.prefill_request_rate, v.decode_request_rate)),
     "output_equal_shares": (
-        "output", lambda v: (v.loaded_decode_time * v.response_steps / v.batch, v.prefill_time / v.prefill_batch + v.prefill_overhead / v.prefill_batch),
+        "output", lambda v: (v.loaded_decode_time * v.slot_steps / v.batch, v.prefill_time / v.prefill_batch + v.prefill_overhead / v.prefill_batch),
     ),
     "cached_prefix_memory_bound": ("cached_prefix", lambda v: (v.prefill_compute_time, v.prefill_memory_time)),
     "launches_dominate": ("kernels_per_layer", lambda v: (v.launch_time, v.decode_roofline_time)),
