@@ -17,7 +17,6 @@ from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
 
-
 LONGEST = 100_000
 """Parts of a formula that is written out; SymPy takes minutes for the few that are longer."""
 
@@ -59,8 +58,8 @@ def _has_changes(tree: Expr) -> bool:
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:
     """The expression of a quantity: over inputs (its symbol where that is too long), or its definitions substituted so many times."""
     if depth is None:
-        tree = with_changes_substituted(bound_case.case.expanded(Name(name)), bound_case)
-        return in_sympy(Name(name) if _has_changes(tree) else tree, bound_case)
+        expanded = with_changes_substituted(bound_case.case.expanded(Name(name)), bound_case)
+        return in_sympy(Name(name) if _has_changes(expanded) else expanded, bound_case)
     tree: Expr = Name(name)
     for _ in range(depth):
         tree = _substituted_once(with_changes_substituted(tree, bound_case), bound_case)
