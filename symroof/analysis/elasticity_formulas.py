@@ -158,7 +158,7 @@ class ElasticityFormula:
     def _sums(self) -> dict[str, set[Expr]]:
         """The quantities on the way that are defined as sums, the longest first."""
         case = self.bound_case.case
-        formulas = {name: case.formula_or_name(name) for name in sorted(case.theory.dependencies(self.name)) if name != self.name}
+        formulas = {name: case.formula_or_name(name) for name in sorted(case.dependencies(self.name)) if name != self.name}
         sums = {name: set(tree.terms) for name, tree in formulas.items() if isinstance(tree, Add)}
         return dict(sorted(sums.items(), key=lambda item: -len(item[1])))
 

@@ -44,7 +44,7 @@ def with_changes_substituted(tree: Expr, bound_case: BoundCase) -> Expr:
     case = bound_case.case
 
     def formula(name: str, changed: frozenset[str]) -> Expr | None:
-        moved = any(case.theory.depends(name, key) for key in changed)
+        moved = any(key in case.dependencies(name) for key in changed)
         return case.formula_or_name(name, changed=changed) if moved else None
 
     written = inline(tree, formula)

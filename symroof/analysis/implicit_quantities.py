@@ -32,7 +32,7 @@ def _there(tree: Expr, unknown: str, name: str, bound_case: BoundCase) -> Expr:
             return Name(name)
         changes = tree.changes if isinstance(tree, QuantityAt) else ()
         made = tuple((key, _there(value, unknown, name, bound_case)) for key, value in changes)
-        moved = bound_case.case.theory.depends(tree.name, unknown) and unknown not in dict(made)
+        moved = unknown in bound_case.case.dependencies(tree.name) and unknown not in dict(made)
         changes = (*made, *([(unknown, Name(name))] if moved else []))
         return QuantityAt(tree.name, changes) if changes else tree
     return rebuild(tree, lambda part: _there(part, unknown, name, bound_case))
@@ -42,7 +42,7 @@ def searched_quantity(tree: Expr, unknown: str, bound_case: BoundCase) -> str:
     """A quantity of an equation or a formula that is searched at each value of the unknown, so that no formula of the unknown has it; empty without one."""
     case = bound_case.case
     dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(tree))))
-    return next((name for name in dependencies if unknown in case.theory.dependencies(name) - {name} and case.search(name, {unknown})), "")
+    return next((name for name in dependencies if unknown in case.dependencies(name) - {name} and case.search(name, {unknown})), "")
 
 
 def because_searched(searched: str, unknown: str) -> str:
@@ -55,7 +55,7 @@ def because(reason: str, relation: Compare, unknown: str, bound_case: BoundCase)
     if reason == CHOSEN:
         case = bound_case.case
         dependencies = sorted(frozenset().union(*map(case.theory.dependencies, names(relation))))
-        choices = (name for name in dependencies if case.theory.depends(name, unknown) and _chooses(name, unknown, bound_case))
+        choices = (name for name in dependencies if unknown in case.dependencies(name) and _chooses(name, unknown, bound_case))
         reason = f"which formula {next(choices, 'one of its quantities')} follows turns on the unknown"
     return reason.replace("the unknown", unknown)
 

@@ -77,7 +77,7 @@ def _inlined(
         keys = changed | {unknown}
         if moving(name, keys):
             return (stop(name) if stop and not changed else None) or formula_of(name, keys)
-        still = name in fixed or not ranged.isdisjoint(case.theory.dependencies(name))
+        still = name in fixed or not ranged.isdisjoint(case.dependencies(name))
         return Name(name) if still else _neutral(Name(name), bound_case) if use_defaults else _not_zero(name, bound_case)
 
     return inline(tree, formula)

@@ -10,7 +10,7 @@ from . import B70, H100, KV, TUTORIAL, WEIGHTS, agree, check, elasticity, row
 
 ON = {**B70, **H100, "assume": WEIGHTS}
 STEP = Fraction(140, 3350)
-LOADED = {**ON, "prompt": 4096, "output": 256, "batch": 32}
+LOADED = {**ON, "prompt": 4096, "output": 256, "batch": 64, "chunk": 512}
 TURN = (4096 + 255) * Fraction(2 * 70, 989_400)
 """Seconds of the device that one response takes where every step is limited by compute: its tokens, once each."""
 
@@ -23,7 +23,7 @@ COST = [
     row("eight devices, 1 USD an hour each", "instance_price", Fraction(8, 3600), **ON, tp=4, pp=2, price="1 USD/hour"),
     row("one of two stages, 16 requests in each", "decode_throughput_per_device", Fraction(32, 2) / (STEP + Fraction(16_384 * 16, 450 * 10**9)), **ON, batch=32, pp=2),
     row("a million prompt tokens", "cost_per_mtok_input", Fraction(10**6, 3600) * Fraction(2 * 70, 989_400), **ON, prompt=4096, price="1 USD/hour"),
-    # a step of 32 tokens and their share of prompts, 32*4096/255, is limited by compute: 255 of them a response, 32 responses in each
+    # prompts fill every step up to 512 tokens, which is limited by compute: 4,351 of them a response
     row("a request's share of full steps", "cost_per_request", Fraction(1, 3600) * TURN, **LOADED, price="1 USD/hour"),
     row("a million of its tokens", "cost_per_mtok", Fraction(10**6, 3600) * TURN / 256, **LOADED, price="1 USD/hour"),
     row("energy of a decode step, 700 W", "decode_energy_per_token", 700 * STEP / 32, **ON, batch=32),

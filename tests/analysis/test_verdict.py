@@ -107,34 +107,6 @@ def test_a_load_of_one_is_too_much(rate, load):
     assert [line.startswith(words[load]) for line in target_warnings(answers)[:1]] == ([True] if load is not True else [])
 
 
-STEPS = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "output": 20, "assume": {"detail": "weights"}}
-"""Steps of 10 ms, nineteen of a response."""
-
-
-@pytest.mark.parametrize(("rate", "lanes"), [("19.99", None), ("20", "1"), ("21", "1.05")])
-def test_prompts_that_pile_up_are_a_load_of_their_own(rate, lanes):
-    """Four responses at a time take a fourth of nineteen parts of a prompt along each step, so that it is read in 5: 50 ms, of which 20 go into a second.
-    Of the responses themselves 21.05 would be served.
-    """
-    answers = Study(**STEPS, batch=4, arrival_rate=f"{rate} request/s", targets={"ttft": "1000 s"}).first
-    assert answers.get("load").value == Fraction(rate) * 19 / 400 < 1
-    check, *others = target_checks(answers)
-    assert [other.name for other in others] == ([] if lanes else ["ttft"])
-    assert (check.name, check.metric.value, check.met) == (LOAD, Fraction(lanes) if lanes else Fraction(rate) * 19 / 400, not lanes)
-    assert overloaded(answers) is waits_without_end("ttft", answers.case) is bool(lanes) and not waits_without_end("itl", answers.case)
-
-
-def test_the_load_of_prompts_is_that_of_the_wait():
-    """The pieces are those of the case, of 16 responses at a time, however few the arrivals keep busy: the wait grows without end exactly where their load is one."""
-    case = {**STEPS, "peak_flops": "300 TFLOP/s", "prompt": 500, "batch": 16, "targets": {"ttft": "1000 s"}}
-    (check,) = target_checks(Study(**case, arrival_rate="28 request/s").first)
-    busy, budget = (Study(**case, arrival_rate="28 request/s").exact(name) for name in ("steady_batch", "step_budget"))
-    assert budget == Fraction(16 * 500, 19)
-    pieces = (budget + busy, 500 - budget + busy)  # tokens of both steps; below 150 a step takes the 10 ms of the weights
-    assert check.metric.value == 28 * sum(max(piece * Fraction(2 * 10**10, 300 * 10**12), Fraction(1, 100)) for piece in pieces)
-    assert check.met is False
-
-
 @pytest.mark.parametrize(
     ("more", "title", "label"),
     [

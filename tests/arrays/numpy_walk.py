@@ -76,11 +76,13 @@ class Walk:
                 return np.power(np.float64(go(base)), go(exponent))
             case Call("max" | "min" as function, args):
                 return reduce(np.maximum if function == "max" else np.minimum, map(go, args))
+            case Call("pi", ()):
+                return np.pi
             case Call("ceil", (arg,)):
                 return np.ceil(go(arg) - NEAR)
             case Call("floor", (arg,)):
                 return np.floor(go(arg) + NEAR)
-            case Call("sqrt" | "log2" | "exp" as function, (arg,)):
+            case Call("sqrt" | "log2" | "log" | "exp" as function, (arg,)):
                 return getattr(np, function)(go(arg))
             case Call("of_largest", args):
                 return np.choose(self.first(list(map(go, args[::2]))), np.broadcast_arrays(*map(go, args[1::2])))

@@ -38,7 +38,7 @@ def test_replicas_for_an_arrival_rate_are_not_devices():
     assert solution.symbol.unit == "device"
 
 
-WAITS = ("queue_wait", "queue_wait_quantile", "prefill_queue_wait", "admission_wait", "mix_prefill_queue_wait", "mix_admission_wait")
+WAITS = ("queue_wait", "queue_wait_quantile", "prefill_queue_wait", "wait_for_slot", "admission_wait", "mix_admission_wait")
 
 
 @pytest.mark.parametrize("name", WAITS)

@@ -144,11 +144,11 @@ def test_a_passing_one_can_go_as_far_as_told(case, targets):
 
 
 def test_a_wait_that_a_second_device_shortens_and_bandwidth_does_not():
-    """On two devices the first token meets 40 ms; on one it takes 46.89 ms however fast the memory is."""
-    levers = {lever.name: lever for lever in required_changes(Study(**WAITING, targets={"ttft": 0.04}).first, ("tp", "mem_bandwidth"))}
+    """On two devices the first token meets 35 ms; on one it takes 36 ms however fast the memory is."""
+    levers = {lever.name: lever for lever in required_changes(Study(**WAITING, targets={"ttft": 0.035}).first, ("tp", "mem_bandwidth"))}
     assert levers["tp"].value == 2
     ((name, best),) = levers["mem_bandwidth"].stuck
-    assert name == "ttft" and best.value > Fraction(4, 100)
+    assert name == "ttft" and best.value > Fraction(35, 1000)
 
 
 def test_a_wait_bounds_how_far_a_passing_one_can_go():

@@ -37,7 +37,7 @@ DEVICES = [
         {"kv_cache_bytes_per_device": "kv_bytes_per_token*ceil(batch/attention_dp)*context", "weight_bytes_per_device": "weight_bytes", "decode_tokens.group": "ceil(batch/attention_dp)",
          "decode_flops_per_device": "linear_flops_per_token*decode_tokens.group + attention_flops_per_pair*decode_pairs.group + head_flops_per_row*decode_logit_rows.group",
          "decode_vector_elements": "decode_tokens.group*n_layers*d_model", "message_bytes": "decode_tokens.group*d_model*link_bytes_per_element", "decode_link_time": "0",
-         "loaded_tokens.group": "group_chunks*prefill_chunk + ceil(batch/attention_dp)", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
+         "loaded_tokens.group": "group_chunks*prefill_chunk + ceil(batch/attention_dp)*decoded_tokens", "concurrency": f"attention_dp*max(floor(({ROOM})/request_bytes_per_device), 0)"},
     ),
     (
         EXPERTS, {"attention_dp": 2, **DENSE},  # but experts work for all groups
@@ -76,7 +76,7 @@ DEVICES = [
          "decode_flops_per_device": f"pp*{FULLEST.format('decode_flops_per_device')}", "prefill_flops_per_device": f"prefill_batch*{FULLEST.format('prefill_flops_per_device')}",
          "decode_compute_time": "pp*max(decode_flops_per_device.first/(mfu*peak_flops), decode_flops_per_device.last/(mfu*peak_flops))",
          "decode_tokens.pass": "ceil(batch/pp)", "prefill_tokens.pass": "prompt - cached_prefix", "decode_vector_elements": "decode_tokens.pass*n_layers*d_model",
-         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "concurrent_chunks/pp*prefill_chunk + ceil(batch/pp)",
+         "prefill_vector_elements": "prefill_tokens.pass*n_layers*d_model*((prefill_batch + pp - 1)/pp)", "loaded_tokens.pass": "concurrent_chunks/pp*prefill_chunk + ceil(batch/pp)*decoded_tokens",
          "concurrency": f"max(floor(min(({ROOM}.first)/request_bytes_per_device.first, ({ROOM}.last)/request_bytes_per_device.last)), 0)",
          "stage_send_time": "(pp - 1)*(link_latency + message_bytes/(link_share*link_bandwidth))", "all_reduces": "0"},
     ),
