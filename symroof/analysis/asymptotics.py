@@ -15,7 +15,7 @@ from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.latex import latex
 from symroof.formula.rewrite import substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, ArgMax, Compare, Div, Expr, Name, Sum, mentions, names, size, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Div, Expr, Name, Sum, mentions, names, parts, size
 from symroof.solver.closed_forms import known_sign
 from symroof.solver.limits import End, Leading, leading_terms
 from symroof.solver.rational import NotRational
@@ -200,7 +200,7 @@ def _changes_nothing(limit: LimitForm, now: Result | None) -> bool:
 
 def divides_by_zero(tree: Expr) -> bool:
     """Whether a formula divides by zero here, such as by a launch that takes no time."""
-    return any(isinstance(node, Div) and node.under == ZERO for node in walk(tree))
+    return any(isinstance(node, Div) and node.under == ZERO for node in parts(tree))
 
 
 def _needs_more_inputs(limit: LimitForm, name: str, bound_case: BoundCase) -> bool:
@@ -248,7 +248,7 @@ def first_order(name: str, bound_case: BoundCase) -> FirstOrder | None:
     left = [inner for inner in names(tree) if base_name(inner) not in INPUTS and inner not in KEPT_NAMES and inner not in bound_case.case.given]
     if (
         left
-        or any(isinstance(node, Sum) for node in walk(tree))
+        or any(isinstance(node, Sum) for node in parts(tree))
         or divides_by_zero(tree)
         or tree in (ZERO, over_inputs(Name(name), bound_case))
         or isinstance(tree, (Compare, ArgMax))

@@ -14,7 +14,7 @@ from symroof.formula.latex import latex
 from symroof.formula.mathml import THIN, mathml, measured, spelling, words
 from symroof.formula.rewrite import rebuild
 from symroof.formula.text import text
-from symroof.formula.tree import Add, Call, Expr, Name, Neg, QuantityAt, Sum, mentions, names, walk
+from symroof.formula.tree import Add, Call, Expr, Name, Neg, QuantityAt, Sum, mentions, names, parts, walk
 from symroof.theory.quantity import ImplicitDefinition
 from symroof.theory.symbols import STEP_INDEX, Symbol
 from symroof.units import readable, scaled, significant
@@ -117,7 +117,7 @@ def _with_values(tree: Expr, bound_case: BoundCase, put: dict[str, RenderedValue
 
 def is_number(tree: Expr) -> bool:
     """Whether a formula contains no name."""
-    return not names(tree) and not any(isinstance(node, QuantityAt) for node in walk(tree))
+    return not names(tree) and not any(isinstance(node, QuantityAt) for node in parts(tree))
 
 
 def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) -> RenderedValue:
@@ -140,8 +140,8 @@ def _rendered_name(name: str, bound_case: BoundCase, with_ranges: bool = False) 
 def _in_one_unit(tree: Expr, result: Result, bound_case: BoundCase) -> dict[str, RenderedValue]:
     """The numbers of a sum, or of the largest of several, in the unit that their result is printed in; nothing where they have other units."""
     own, theory = result.symbol, bound_case.case.theory
-    shown = list(dict.fromkeys(node.name for node in walk(tree) if isinstance(node, Name)))
-    is_sum = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in walk(tree))
+    shown = list(dict.fromkeys(node.name for node in parts(tree) if isinstance(node, Name)))
+    is_sum = all(isinstance(node, (Name, Neg, Add)) or (isinstance(node, Call) and node.function in ("max", "min")) for node in parts(tree))
     if not is_sum or len(shown) < 2 or not isinstance(result.value, Fraction) or not result.value or own.counted or own.written_in:
         return {}
     values = {name: bound_case.get(name) for name in shown if theory.knows(name) and theory.symbol(name).unit == own.unit}

@@ -16,7 +16,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.formula import build
 from symroof.formula.rewrite import rebuild, substitute
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, Add, Call, Div, Expr, Name, mentions, walk
+from symroof.formula.tree import ZERO, Add, Call, Div, Expr, Name, mentions, parts
 from symroof.solver.arms import winning_arms
 from symroof.solver.rational import NotRational, Polynomial, quotient, rational, shared_factors_out, terms_of
 from symroof.solver.symbolic import arms
@@ -167,7 +167,7 @@ class ElasticityFormula:
         """The named arms of maxima on the way, as they are here when inlined."""
         theory = self.bound_case.case.theory
         definitions = (theory.definition(name) for name in sorted(theory.dependencies(self.name)))
-        named = (arm.name for tree in definitions if tree is not None for node in walk(tree) for arm in named_arms(node))
+        named = (arm.name for tree in definitions if tree is not None for node in parts(tree) for arm in named_arms(node))
         return {self._inlined(name): name for name in named}
 
 

@@ -8,7 +8,7 @@ from symroof.errors import InputError, NoValueHere, Problem, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FormulaError
 from symroof.formula.rewrite import rebuild
-from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, QuantityAt, names, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, QuantityAt, names, parts
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.spellings import printed_name, read_formula, resolved
 from symroof.theory.switches import assume
@@ -119,7 +119,7 @@ def _nearest(name: str, known: Theory) -> str:
 def all_names(tree: Expr) -> Iterator[str]:
     """Every name, and every input that a quantity is taken at a changed value of."""
     yield from names(tree)
-    for node in walk(tree):
+    for node in parts(tree):
         if isinstance(node, QuantityAt):
             yield from (key for key, _ in node.changes)
 

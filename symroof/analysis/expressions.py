@@ -10,15 +10,12 @@ from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.from_sympy import UnsupportedExpression, from_sympy
 from symroof.formula.rewrite import inline, substitute
 from symroof.formula.to_sympy import label
-from symroof.formula.tree import Expr, Name, QuantityAt, names, size, walk
+from symroof.formula.tree import WRITTEN_OUT, Expr, Name, QuantityAt, names, parts, size
 from symroof.symbols import expressions, symbol
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
 from symroof.theory.theory import UnknownName
-
-LONGEST = 100_000
-"""Parts of a formula that is written out; SymPy takes minutes for the few that are longer."""
 
 
 def in_sympy(tree: Expr, bound_case: BoundCase) -> Any:
@@ -48,11 +45,11 @@ def with_changes_substituted(tree: Expr, bound_case: BoundCase) -> Expr:
         return case.formula_or_name(name, changed=changed) if moved else None
 
     written = inline(tree, formula)
-    return written if size(written) <= LONGEST else tree
+    return written if size(written) <= WRITTEN_OUT else tree
 
 
 def _has_changes(tree: Expr) -> bool:
-    return any(isinstance(node, QuantityAt) for node in walk(tree))
+    return any(isinstance(node, QuantityAt) for node in parts(tree))
 
 
 def definition_in_sympy(name: str, bound_case: BoundCase, depth: int | None = None) -> Any:

@@ -13,7 +13,7 @@ from symroof.formula.compare import Comparison, compare, lower_order, same
 from symroof.formula.evaluate import NoValue
 from symroof.formula.rewrite import substitute, unrounded_argument, without_rounding
 from symroof.formula.text import number_text, text
-from symroof.formula.tree import ArgMax, Call, Compare, Expr, Name, Num, names, parts
+from symroof.formula.tree import WRITTEN_OUT, ArgMax, Call, Compare, Expr, Name, Num, names, parts, size
 from symroof.specs.claims import ClaimSpec
 from symroof.theory.declarations import MissingInput, neutral_default
 from symroof.theory.layout import DEGREES
@@ -128,6 +128,11 @@ class ClaimedFormula:
         own = frozenset(names(self.claimed))
         inputs = frozenset(name for name in own if self.answers.case.theory.definition(name) is None)
         return (own, inputs) if inputs != own else (own,)
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether the derived formula is one of the few that are too long to write out, and so to compare by more than numbers."""
+        return any(size(self.expanded(self.derived, stops)) > WRITTEN_OUT for stops in self.expansion_stops)
 
     def comparison(self) -> Comparison:
         """The comparison in the names of the claim, and where that differs, over inputs."""

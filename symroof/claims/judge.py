@@ -189,6 +189,9 @@ def _formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     seconds = SECONDS if seconds is None else seconds
     end = time.process_time() + seconds
     sides = ClaimedFormula(claim)
+    if sides.is_too_long:
+        shown = Judgement(claim, "exact", claim.formula or "", text(sides.derived), ratio=sides.numeric_ratio())
+        return _by_numbers(replace(shown, ratio=None) if shown.ratio == 1 else shown, sides)
     levels = [DetailLevel("", sides)]
     own = levels[0].own
     stands = Judgement(claim, "exact", claim.formula or "", sides.derived_text())

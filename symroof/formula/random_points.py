@@ -14,7 +14,7 @@ from typing import Any
 
 from symroof.formula.evaluate import NoValue, evaluate
 from symroof.formula.piecewise import NotPolynomial, PiecewisePolynomial
-from symroof.formula.tree import Call, Expr, Num, Pow, Sum, children, names, walk
+from symroof.formula.tree import Call, Expr, Num, Pow, Sum, children, names, parts
 
 SECONDS = 0.15
 FEWEST, MOST = 4, 48
@@ -92,14 +92,14 @@ def compare_at_points(claimed: Expr, derived: Expr, seed: int = 0, to_a_differen
 
     ``to_a_difference`` stops at the first point where they differ: enough to know whether they are equal.
     """
-    sums = [node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Sum)]
-    if any(isinstance(inner, Sum) for node in sums for child in children(node) for inner in walk(child)):
+    sums = [node for tree in (claimed, derived) for node in parts(tree) if isinstance(node, Sum)]
+    if any(isinstance(inner, Sum) for node in sums for child in children(node) for inner in parts(child)):
         return None  # a sum of sums may take arbitrarily long
-    watched = dict.fromkeys(node for tree in (claimed, derived) for node in walk(tree) if isinstance(node, Call) and node.function in ("max", "min"))
+    watched = dict.fromkeys(node for tree in (claimed, derived) for node in parts(tree) if isinstance(node, Call) and node.function in ("max", "min"))
     bound = {node.index for node in sums}
     calls = [call for call in list(watched)[:MOST_WATCHED] if not bound & set(names(call))]
     untried = {(call, i) for call in calls for i in range(len(call.args))}
-    rounded = any(_is_rounded(node) for tree in (claimed, derived) for node in walk(tree))
+    rounded = any(_is_rounded(node) for tree in (claimed, derived) for node in parts(tree))
     ratios: list[Fraction] = []
     equal, one_zero, count, end = True, False, 0, time.process_time() + SECONDS
     for tried, point in enumerate(_points(seed, bool(sums))):
@@ -128,7 +128,7 @@ def compare_at_points(claimed: Expr, derived: Expr, seed: int = 0, to_a_differen
 
 def differ(claimed: Expr, derived: Expr, seed: int = 0) -> bool | None:
     """Whether they differ at the first point where both have a value; None if the first few points give none."""
-    whole = any(isinstance(node, Sum) for tree in (claimed, derived) for node in walk(tree))
+    whole = any(isinstance(node, Sum) for tree in (claimed, derived) for node in parts(tree))
     for point in itertools.islice(_points(seed, whole), FEWEST):
         try:
             ours, theirs = Fraction(evaluate(claimed, point)), Fraction(evaluate(derived, point))

@@ -69,8 +69,15 @@ def without_rounding(tree: Expr, bent: Collection[Expr] | None = None) -> Expr:
     >>> text(without_rounding(parse("a/max(1 - max(floor(u), 0), 0)"))), text(without_rounding(parse("max(floor(u), 0)"), [parse("max(floor(u), 0)")]))
     ('a/(1 - u)', 'floor(u)')
     """
-    inner = unrounded_argument(tree) if bent is None or tree in bent else None
-    return rebuild(tree, partial(without_rounding, bent=bent)) if inner is None else without_rounding(inner, bent)
+    made: dict[Expr, Expr] = {}  # parts occur in many places
+
+    def go(node: Expr) -> Expr:
+        if node not in made:
+            inner = unrounded_argument(node) if bent is None or node in bent else None
+            made[node] = rebuild(node, go) if inner is None else go(inner)
+        return made[node]
+
+    return go(tree)
 
 
 REBUILT: dict[type, Callable[[Any, tuple[Expr, ...]], Expr]] = {

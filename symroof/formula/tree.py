@@ -190,6 +190,10 @@ def walk(tree: Expr) -> Iterator[Expr]:
             stack.extend(below[::-1])
 
 
+WRITTEN_OUT = 100_000
+"""The most nodes of a formula that is written out over its inputs: SymPy and comparisons take minutes for the few that have more."""
+
+
 def size(tree: Expr) -> int:
     """How many nodes a formula has when it is written out; equal parts that are one object are counted once and added as often as they occur.
 
@@ -288,7 +292,7 @@ def changed_inputs(tree: Expr) -> tuple[str, ...]:
     >>> changed_inputs(parse("ttft + sum(itl(context = prompt + j), j, 1, output)"))
     ('context',)
     """
-    return tuple(key for node in walk(tree) if isinstance(node, QuantityAt) for key, _ in node.changes)
+    return tuple(key for node in parts(tree) if isinstance(node, QuantityAt) for key, _ in node.changes)
 
 
 def mentions(tree: Expr, name: str) -> bool:

@@ -16,7 +16,7 @@ from symroof.errors import InputError, nearest, split_hint
 from symroof.formula import dimension
 from symroof.formula.parse import FUNCTIONS, FormulaError
 from symroof.formula.text import text
-from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, Num, QuantityAt, names, walk
+from symroof.formula.tree import ZERO, ArgMax, Compare, Expr, Name, Num, QuantityAt, names, parts, walk
 from symroof.specs.definition_entries import ConditionSpec, FormulaSpec, InputSpec, ThresholdSpec
 from symroof.specs.fields import Faults, Spec, build, in_unit
 from symroof.strict_yaml import Document
@@ -249,7 +249,7 @@ def _quantity(name: str, spec: FormulaSpec, formulas: list[_Written], known: Map
 
 def _mentioned(tree: Expr) -> list[str]:
     """Every name of a formula, those at changed inputs included."""
-    changed = [key for node in walk(tree) for key, _ in getattr(node, "changes", ())]
+    changed = [key for node in parts(tree) for key, _ in getattr(node, "changes", ())]
     return list(dict.fromkeys((*names(tree), *changed)))
 
 
@@ -265,7 +265,7 @@ def _wrong_dimension(name: str, formula: _Written, known: Declarations) -> list[
     try:
         dimension.check(tree, declared, lambda inner: known.symbol(inner).dimension, name)  # type: ignore[union-attr]
     except dimension.DimensionError as error:
-        bare = any(isinstance(node, Num) and not node.dimension for node in walk(tree))
+        bare = any(isinstance(node, Num) and not node.dimension for node in parts(tree))
         whole = str(error).startswith(f"{name} is declared as")
         plain = bare and whole and not dimension.dimension(tree, lambda inner: strict(known.symbol(inner).dimension))  # type: ignore[union-attr]
         return [

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from symroof.formula.codegen import javascript
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
-from symroof.formula.tree import Expr, Name, QuantityAt, Sum, names, walk
+from symroof.formula.tree import Expr, Name, QuantityAt, Sum, names, parts
 from symroof.theory.case import Case
 from symroof.theory.dependence import Dependence
 from symroof.theory.quantities import QUANTITIES
@@ -112,8 +112,8 @@ def asked_by(tree: Expr, changed: Keys = frozenset()) -> Iterator[Asked]:
     >>> [(name, sorted(changed)) for name, changed in asked_by(parse("sum(itl(context = prompt + step), step, 1, output)"))]
     [('itl', ['context']), ('prompt', []), ('output', [])]
     """
-    indices = {node.index for node in walk(tree) if isinstance(node, Sum)}
-    for node in walk(tree):
+    indices = {node.index for node in parts(tree) if isinstance(node, Sum)}
+    for node in parts(tree):
         if isinstance(node, Name) and node.name not in indices:
             yield node.name, changed
         elif isinstance(node, QuantityAt):
