@@ -23,7 +23,7 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", "l40s", prompt=2048, output=300, itl_target="15 ms")
     >>> why_no_batch(study.first)
-    'best_batch is 0: a batch of 1 already has a sustained_itl of 17.93 ms, over its target of 15 ms'
+    'best_batch is 0: a batch of 1 already has a sustained_itl of 17.71 ms, over its target of 15 ms'
     """
     best = bound_case.get("best_batch")
     if best is None or best.value != 0:
@@ -36,11 +36,11 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     batch = _first_known(case, int(room))
     if batch is None:
         largest = case.changed({"batch": room})
-        if not (largest.has_value("load") and largest.has_value("step_budget")):  # a target's own formula, or one given for a part, is what has no value
+        if not (largest.has_value("load") and largest.has_value("open_room")):  # a target's own formula, or one given for a part, is what has no value
             return None
         if largest.value("load") < 1:
-            budget = Result(case.theory.symbol("step_budget"), largest.value("step_budget"))
-            return f"best_batch is 0: no steady state at any batch that fits; prompts arrive faster than they are prefilled, {budget.plain()} a step"
+            room_of_step = Result(case.theory.symbol("open_room"), largest.value("open_room"))
+            return f"best_batch is 0: no steady state at any batch that fits; prompts arrive faster than they are prefilled, {room_of_step.plain()} a step"
         load = Result(case.theory.symbol("load"), largest.value("load"))
         return f"best_batch is 0: no steady state at any batch that fits; at the largest, {int(room):,}, load is {load.plain()}"
     there = case.changed({"batch": Fraction(batch)})

@@ -88,8 +88,8 @@ class Derivation:
 
         >>> from symroof.analysis.study import Study
         >>> import sympy
-        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=32, arrival_rate=1)
-        >>> relation = study.derive("steady_batch").implicit
+        >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=32, prefill_devices=1)
+        >>> relation = study.derive("disaggregated_batch").implicit
         >>> bool(abs((relation.lhs - relation.rhs).xreplace(study.values(quantities=True)).doit()) < sympy.Rational(1, 10**12))
         True
         """

@@ -207,7 +207,7 @@ class InSympy:
         >>> from symroof.analysis.study import Study
         >>> study = Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, chunk=256, itl_target="8 ms")
         >>> study.solve("max_batch_sustained_itl").why_numeric
-        'which formula chunked_itl follows turns on batch'
+        'batch is in an exponent'
         """
         crossing = self._trees.crossing
         if self._answering:

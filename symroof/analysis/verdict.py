@@ -184,6 +184,9 @@ def waits_without_end(target: str, case: Case) -> bool:
 PREFILL_LOAD = "prefill_slot_utilization(decoding_requests = steady_batch)"
 """The load of the prefill at the requests that decode at the arrival rate: that of the wait in a TTFT."""
 
+FULL_PREFILL_LOAD = "prefill_slot_utilization"
+"""The load of the prefill beside as many decoding requests as there can be: at this end of the search for a steady batch prompts pile up where there is none."""
+
 
 def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     """Whether there is a steady state at the arrival rate, where one is known: of responses, and of prompts where they alone pile up."""
@@ -191,8 +194,10 @@ def _load_check(bound_case: BoundCase) -> list[TargetCheck]:
     if load is None:
         return []
     if Fraction(load.value) < 1 and waits_without_end("ttft", bound_case.case):
-        with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
-            load = bound_case.formula(parse(PREFILL_LOAD), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
+        for formula in (PREFILL_LOAD, FULL_PREFILL_LOAD):
+            with suppress(NoValue):  # given values may leave it none: the load of responses then has to do
+                load = bound_case.formula(parse(formula), bound_case.case.theory.symbol("prefill_slot_utilization"), timed=False)
+                break
     low, high = load.low or load.value, load.high or load.value
     return [TargetCheck(LOAD, load, Fraction(1), True if high < 1 else False if low >= 1 else None)]  # type: ignore[operator]
 

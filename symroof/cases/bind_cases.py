@@ -37,7 +37,7 @@ from symroof.cases.spec_values import (
 )
 from symroof.errors import InputError, Problem
 from symroof.formula.parse import parse
-from symroof.formula.tree import Num
+from symroof.formula.tree import Num, mentions
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input
@@ -157,7 +157,7 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
     _add_measured_prefill(given)
-    if "hit_rate" in given and "cached_prefix" not in given:
+    if "hit_rate" in given and "cached_prefix" not in given and not any(mentions(formula, "hit_rate") for _, formula in layered.own.formulas):
         warnings.append("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
     check_split(values, given)
     check_together(given, warnings)

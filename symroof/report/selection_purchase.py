@@ -54,9 +54,7 @@ def _notes(shown_ones: Sequence[Configuration], ranged: bool, solved: bool) -> I
     yield "price: of all replicas; per million tokens: of output, at this arrival rate, idle time included"
     yield "load: arriving requests over what all replicas sustain; the queue is unstable from 1 on"
     yield "ttft and itl: means of a server under load; the wait in ttft is an estimate"
-    yield "wait for a slot: also an estimate, not part of ttft, and long near a load of 1" + (
-        "; the replicas keep the sum of both within the target" if solved else ""
-    )
+    yield "wait for a slot: also an estimate, part of ttft, and long near a load of 1"
     yield "largest rate, longest prompt and output: the last value that passes, and what fails beyond it; devices and chunk unchanged, a smaller batch where needed; a prompt just longer than the chunk takes one more step"
 
 

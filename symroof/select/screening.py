@@ -336,7 +336,7 @@ def screen(cases: Sequence[BoundCase], own: bool = True) -> list[Screening | Non
     >>> from symroof.analysis.study import Study
     >>> study = Study("llama-3.1-8b", ["h100-sxm", "l40s"], prompt=2048, output=300, chunk=2048, targets={"itl": "20 ms"})
     >>> [result.most for result in screen(study.cases)]
-    [104, 4]
+    [105, 5]
     """
     results: list[Screening | None] = [None] * len(cases)
     for places, group in _groups(cases, own):

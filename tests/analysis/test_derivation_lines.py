@@ -21,7 +21,7 @@ LINES = {  # name -> the line of a case of 100 tokens, and of one of 100 to 200,
 
 @pytest.fixture(scope="module")
 def cases():
-    return Study("gpt2", "h100-sxm", prompt=100, output=20).first, Study("gpt2", "h100-sxm", prompt="100..200", output=20).first
+    return tuple(Study("gpt2", "h100-sxm", engine="ideal", prompt=prompt, output=20).first for prompt in (100, "100..200"))
 
 
 def test_formulas_with_numbers(cases):
