@@ -494,11 +494,11 @@ class BoundCase(DropsCaches):
     def inputs(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Input]:
         """The inputs behind some quantities (by default all that have a value), with source and whether defaulted.
 
-        With ``everything``, also the values set in the case that none of them uses.
+        With ``everything``, also the values set in the case that none of them uses; of defaults those that have a value here.
         """
         given = self.case.given
         used = [name for name in self.case.inputs_used(*(quantities or self.quantities())) if name in given or self.case.default(name) is not None]
-        unused = [name for name in self.given if name in given] if everything else []
+        unused = [name for name, value in self.given.items() if name in given and not (value.defaulted and self.why_unknown(name))] if everything else []
         return {name: self._input(name) for name in dict.fromkeys((*used, *unused))}
 
     def ledger(self, quantities: tuple[str, ...] | None = None, everything: bool = True) -> dict[str, Any]:

@@ -150,11 +150,11 @@ def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, bursti
         raise InputError(problems)
     mix = None
     if not read and case.has_value("long_share"):
-        long_prompt, long_output = (Length("fixed", (number(case, name),)) for name in ("long_prompt", "long_output"))
+        long_prompt, long_output = (Length("fixed", (float(number(case, name)),)) for name in ("long_prompt", "long_output"))
         mix = float(case.value("long_share")), long_prompt, long_output
     for name in ("prompt", "output"):
         if name not in read:
-            mean, spread = number(case, name), float(case.value("output_spread")) if name == "output" else 0.0
+            mean, spread = float(number(case, name)), float(case.value("output_spread")) if name == "output" else 0.0
             read[name] = Length("lognormal", (mean, math.sqrt(spread))) if spread else Length("fixed", (mean,))
     rate = float(case.value("arrival_rate") / case.value("dp")) if known else 0.0
     groups = int(case.value("attention_dp"))
@@ -177,14 +177,14 @@ def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, bursti
     )
 
 
-def number(case: Case, name: str) -> float:
+def number(case: Case, name: str) -> Fraction:
     """An input that a simulation cannot do without.
 
     Raises:
         InputError: the case has none.
     """
     try:
-        return float(case.value(name))
+        return Fraction(case.value(name))
     except NoValue as error:
         raise InputError(Problem("simulate", str(error), path=name)) from None
 
@@ -218,7 +218,7 @@ def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None
             told += [f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"] if budget is not None else []
             budget = None
     if schedule == "disaggregated":
-        instances = Fraction(number(case, "prefill_devices")) / Fraction(case.value("instance_devices"))
+        instances = number(case, "prefill_devices") / Fraction(case.value("instance_devices"))
         if not 0 < instances <= 1000 or instances.denominator > 1000:
             raise InputError(Problem("prefill_devices", "have to make from 1/1,000 to 1,000 instances"))
         try:

@@ -9,6 +9,9 @@ from symroof.analysis.sensitivity import binding_arms, elasticities, elasticitie
 from symroof.api import Study
 
 CASE = {"params": 10**10, "peak_flops": "1000 TFLOP/s", "mem_bandwidth": "2 TB/s", "prompt": 1000, "assume": {"detail": "weights"}}
+SEARCHED = {
+    "output": 20, "batch": 5, "arrival_rate": "1 request/s", "prefill_devices": 1, "assume": {"detail": "weights", "scheduling": "disaggregated"},
+}  # fmt: skip
 MEMORY, COMPUTE = "decode_memory_time", "decode_compute_time"
 OF_MEMORY = {"params": 1, "weight_bytes_per_param": 1, "mbu": -1, "mem_bandwidth": -1}
 OF_COMPUTE = {"params": 1, "batch": 1, "mfu": -1, "peak_flops": -1}
@@ -28,8 +31,8 @@ TABLES = {  # what the case has beside, the quantity -> elasticities, the arms t
     "nothing": ({}, "decode_link_time", {}, ()),
     "a truth": ({}, "decode_bound", {}, ()),
     "bytes have no arms": ({}, "decode_bytes", {"params": 1, "weight_bytes_per_param": 1}, ()),
-    # one request a second, 19 steps of 10 ms each
-    "what is searched": ({"output": 20, "batch": 5, "arrival_rate": "1 request/s"}, "steady_batch", {
+    # one request a second, 19 steps of 10 ms each, none of which prefills
+    "what is searched": (SEARCHED, "steady_batch", {
         "output": Fraction(20, 19), "arrival_rate": 1, **OF_MEMORY,
     }, ("loaded_memory_time",)),
 }  # fmt: skip
@@ -48,7 +51,7 @@ def test_elasticities_by_hand(label):
 
 def test_what_is_searched_has_no_formula_of_its_own():
     """Its elasticity is a number: how the batch at which requests come as fast as they go moves no formula says, for it or for what rests on it."""
-    answers = Study(**CASE, output=20, batch=5, arrival_rate="1 request/s").first
+    answers = Study(**{**CASE, **SEARCHED}).first
     assert {e.text for e in elasticities("steady_batch", answers)} == {None}
     apart = Study("gpt2", "h100-sxm", prompt=1000, output=20, batch=5, prefill_devices=2, assume={"scheduling": "disaggregated"}).first
     for quantity in ("disaggregated_batch", "sustained_itl"):
@@ -83,7 +86,7 @@ def test_elasticities_in_sympy():
     (batch,) = elasticities("mine", Study(batch=5).define("mine", "3*batch + 2").first)
     symbol = sympy.Symbol("batch", positive=True)
     assert batch.sympy.subs(dict.fromkeys(batch.sympy.free_symbols, symbol)) == 3 * symbol / (3 * symbol + 2)
-    assert [e.sympy for e in elasticities("steady_batch", Study(**CASE, output=20, batch=5, arrival_rate="1 request/s").first)] == [None] * 6
+    assert [e.sympy for e in elasticities("steady_batch", Study(**{**CASE, **SEARCHED}).first)] == [None] * 6
 
 
 def test_an_overhead_within_a_range():

@@ -147,7 +147,7 @@ def test_a_study_file_names_its_draft(tmp_path):
     path.write_text(study_text(model="llama-3.1-8b") + "draft: llama-3.2-1b\nset: {draft_tokens: 4, acceptance: 0.8}\n", encoding="utf-8")
     good("validate", path)
     case = good("eval", path, "--json").json["cases"][0]
-    assert case["inputs"]["draft_cost"]["source"].startswith("draft meta-llama/Llama-3.2-1B-Instruct")
+    assert case["inputs"]["draft_cost"]["source"].startswith("draft llama-3.2-1b:")
     assert any("prefill of the prompt is not in ttft" in warning for warning in case["warnings"])
     other = good("eval", path, "--draft", "llama-3.2-3b", "--json").json["cases"][0]
     assert other["inputs"]["draft_cost"]["value"] > case["inputs"]["draft_cost"]["value"]

@@ -94,7 +94,7 @@ def test_a_sum_up_to_a_formula():
 
 def test_a_target_that_has_no_value_here():
     with pytest.raises(InputError, match="itl_target: its formula has no value here: needs long_prompt\n.*give long_prompt"):
-        target_checks(Study(**CASE, itl_target="mix_long_prompt_prefill_time").first)
+        target_checks(Study(**CASE, itl_target="mix_long_prefill_time").first)
 
 
 def test_an_output_and_steps_that_have_no_value_here():

@@ -36,7 +36,7 @@ def test_derivations_stand_at_the_peak_unless_asked(line):
 
 
 def test_programs_find_the_bound_beside_what_is_expected():
-    at_peak = good("eval", *CASE, "--set", "chunk=2048", "--set", "memory_share=0.92", "--json").json["cases"][0]["quantities"]
+    at_peak = good("eval", *CASE, "--json").json["cases"][0]["quantities"]
     (configuration,) = good("select", *CASE, "--json").json["configurations"]
     for name in ("itl", "ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok"):
         entry = configuration["quantities"][name]

@@ -205,3 +205,11 @@ def test_a_wait_for_a_slot_is_a_part_of_the_time_that_the_target_is_compared_wit
     assert (wait > whole / 2) is (load > 0.9)
     states = [select(**case, targets={"ttft": whole + change * wait}, efficiency="peak", dp=1).configurations[0].state for change in (-0.5, 0.5)]
     assert states == ["fails", "passes"]
+
+
+def test_one_request_waits_for_no_prompt_of_others():
+    """Its longest step is a step without prompts, at every length of a prompt; a second request brings one."""
+    for prompt in (100, 1024, 100_000):
+        alone, both = (Study("llama-3.1-8b", "h100-sxm", prompt=prompt, output=200, chunk=512, batch=batch) for batch in (1, 2))
+        assert alone.exact("worst_itl") == alone.exact("loaded_decode_time")
+        assert both.exact("worst_itl") > both.exact("loaded_decode_time")

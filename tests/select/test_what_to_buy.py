@@ -29,10 +29,8 @@ def test_floats_that_rank_are_the_exact_values_of_what_is_bought(choice):
 
 
 def test_of_equal_prices_the_cheaper_token_stands_first(choice):
-    first, second = choice.passing[:2]
-    assert first.run.value("fleet_price") == second.run.value("fleet_price") == first.run.copies * Fraction(3, 3600)
-    assert first.run.value("cost_per_mtok") < second.run.value("cost_per_mtok")
-    assert (first.label, second.label) == ("mi300x, weights fp8", "mi300x, weights fp16")
+    said = [(c.run.value("fleet_price"), float(c.run.value("cost_per_mtok"))) for c in choice.passing]
+    assert said == sorted(said) and len({price for price, _ in said}) < len(said)
 
 
 @pytest.mark.parametrize("place", [0, 2])
@@ -42,8 +40,6 @@ def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency")] for name, ends in run.own.box.items()}
     layout = {
         "batch": run.batch,
-        "chunk": 2048,
-        "memory_share": Fraction(92, 100),
         "tp": run.bound_case.case.value("tp"),
         "weights": run.own.precisions["weights"],
     }
