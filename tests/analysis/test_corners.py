@@ -61,7 +61,7 @@ def test_a_range_of_heads_has_other_formulas_at_each_corner(equation, unknown):
     assert len(set(expected)) == 4
 
 
-WINDOWED = CHUNKED | {"model": "gemma-3-1b", "output": 256, "chunk": 2048, "mfu": "0.5", "mbu": "0.7"}
+WINDOWED = CHUNKED | {"model": "gemma-3-1b", "output": 256, "chunk": 3000, "mfu": "0.5", "mbu": "0.7"}
 LOAD = {"prompt": ("512", "4096"), "batch": ("4", "64")}
 
 
@@ -73,16 +73,16 @@ def counted(monkeypatch, owner, name):
 
 
 def test_corners_that_need_a_scan_are_scanned_together(monkeypatch):
-    """In the middle of the ranges all steps of a response are of one kind and there is a closed form; at two corners they are of both."""
+    """In the middle of the ranges one step prefills the prompt and there is a closed form; at two corners it takes two steps, of both kinds."""
     case = {name: value for name, value in WINDOWED.items() if name not in LOAD}
     answers, at_ends = ranged(case, LOAD), alone(case, LOAD)
     scanned = counted(monkeypatch, NumericEquation, "crossings_by_scan")
     for i, unknown in enumerate(("mem_bandwidth", "peak_flops")):
-        solution = solve("sustained_itl = itl_target", answers, unknown)
+        solution = solve("chunked_ttft = 40 ms", answers, unknown)
         assert solution.method == "closed_form"
         together = at_corners(solution)
         assert [len(cases) for (cases,) in scanned] == [2] * (i + 1)
-        expected = [solve("sustained_itl = itl_target", each, unknown) for each in at_ends]
+        expected = [solve("chunked_ttft = 40 ms", each, unknown) for each in at_ends]
         assert sorted(each.method for each in expected) == ["closed_form"] * 2 + ["numeric"] * 2
         for here, there in zip(together, expected, strict=True):
             assert len(here) == len(there.values) == 1

@@ -145,15 +145,15 @@ def skew(v):
     """E X^2/E X and E X^3/E X of a sum of prompts, then the third central moment over twice the variance."""
     square = v.fresh_square
     cube = v.uncached_prompt_of_token * (v.uncached_prompt_of_pair + 3 * v.other_tokens) + v.other_tokens * (v.other_tokens - v.turn_share * v.uncached_prompt)
-    return (cube - 3 * v.fresh_tokens * square + 2 * v.fresh_tokens**2) / 2 / max(square - v.fresh_tokens, v.fresh_tokens / 10**9)
+    return (cube - 3 * v.fresh_tokens * square + 2 * v.fresh_tokens**2) / 2 / max(square - v.fresh_tokens, v.fresh_tokens / 10**6)
 
 
 def last_time(v):
     """The step that ends a prefill beside that of the other groups, if there are any."""
     own = v.read_last_tokens
-    if v.attention_dp < Fraction(3, 2):
+    if v.busy_groups < Fraction(3, 2):
         return beside(v, fullest_tokens=own)
-    none, few, many = (power(v.value(name), 1 - 1 / v.attention_dp) for name in ("decode_only_share", "few_share", "not_full_share"))
+    none, few, many = (power(v.value(name), 1 - 1 / v.busy_groups) for name in ("decode_only_share", "few_share", "not_full_share"))
     return (
         none * beside(v, fullest_tokens=own)
         + (few - none) * beside(v, fullest_tokens=max(own, v.few_tokens))
@@ -191,13 +191,13 @@ def slot_wait(v):
 
 def worst(v):
     """Full of prompts at the end of their text: of those that decode as many fewer as prompts are in it."""
-    left = v.batch - v.attention_dp * max(1, v.most_tokens / v.uncached_prompt)
+    left = v.batch - v.busy_groups * max(1, v.most_tokens / v.uncached_prompt)
     full = v(
         "loaded_time",
-        batch=max(v.attention_dp, left),
+        batch=max(v.busy_groups, left),
         fullest_tokens=v.most_tokens,
-        all_tokens=v.attention_dp * v.most_tokens,
-        prefill_room=v.most_tokens,
+        all_tokens=v.busy_groups * v.most_tokens,
+        prefill_room=max(1, v.most_tokens),
         chunk_position=1,
     )
     return max(full, v.loaded_decode_time)
@@ -450,7 +450,8 @@ FORMULAS = {
     "uncached_prompt_of_pair": lambda v: uncached_moment(v, 3, v.prompt) / v.uncached_prompt / v.uncached_prompt_of_token,
     "read_prompt": new,
     "even_chunk": lambda v: v.uncached_prompt * v.batch / v.slot_steps,
-    "group_requests": lambda v: v.batch / v.attention_dp,
+    "busy_groups": lambda v: min(v.batch, v.attention_dp),
+    "group_requests": lambda v: v.batch / v.busy_groups,
     "step_budget": lambda v: v.chunk / v.attention_dp,
     "prompt_chunks": lambda v: -(-v.uncached_prompt // v.step_budget),
     "unbounded_prompts": lambda v: v.group_requests / (v.prompt_chunks + v.slot_steps),
@@ -459,7 +460,7 @@ FORMULAS = {
     "budget_wait": lambda v: v.length_spread / 2 / (v.step_budget + v.decoded_tokens * (v.group_requests - v.slot_steps * v.most_prompts)) * (v.uncached_prompt / (v.uncached_prompt + v.decoded_tokens * v.slot_steps)) / (v.prompt_chunks + v.slot_steps),
     "prompts_per_step": between,
     "packed_tokens": lambda v: v.prefill_room if v.uncached_prompt + v.length_spread >= min(v.prefill_room, v.uncached_prompt * Fraction(1001, 1000)) else v.uncached_prompt * max(v.prompts_per_step, v.prefill_room // v.uncached_prompt),
-    "chunked_batch": lambda v: v.slot_steps * v.prompts_per_step * v.attention_dp,
+    "chunked_batch": lambda v: v.slot_steps * v.prompts_per_step * v.busy_groups,
     "prefill_room": lambda v: v.decoded_tokens * (v.group_requests - v.slot_steps * v.prompts_per_step) + v.step_budget,
     "turn_share": lambda v: v.prompts_per_step / v.group_requests,
     "no_prompt_share": lambda v: power(1 - v.turn_share, v.group_requests),
@@ -473,13 +474,13 @@ FORMULAS = {
     "many_share": lambda v: (v.fresh_spread - v.fresh_skew) / max(v.fresh_spread, v.fresh_tokens / 10**9) / 2,
     "partial_tokens": lambda v: (1 - v.many_share) * v.few_tokens + v.many_share * v.many_tokens,
     "full_share": lambda v: max(0, v.prompts_per_step * v.uncached_prompt - (1 - v.no_prompt_share) * v.partial_tokens) / max(v.packed_tokens / 10**9, v.packed_tokens - v.partial_tokens * (1 - v.no_prompt_share)),
-    "rest_tokens": lambda v: v.prefill_room / 2 + (v.uncached_prompt - v.prefill_room * (-(-v.uncached_prompt // v.prefill_room) - Fraction(1, 2))) * e(v.prompts_per_step * (1 - v.uncached_prompt / v.prefill_room)),
-    "decode_only_share": lambda v: power((1 - v.full_share) * v.no_prompt_share, v.attention_dp),
-    "few_share": lambda v: power((1 - v.full_share) * (1 - v.many_share + v.no_prompt_share * v.many_share), v.attention_dp),
-    "not_full_share": lambda v: power(1 - v.full_share, v.attention_dp),
-    "batch_beside_chunks": lambda v: (v.chunked_batch - v.batch * v.decode_only_share) / (1 - v.decode_only_share),
+    "rest_tokens": lambda v: v.prefill_room / 2 + (v.uncached_prompt - v.prefill_room * (-(-v.uncached_prompt // v.prefill_room) - Fraction(1, 2))) * e(v.prompts_per_step * min(0, 1 - v.uncached_prompt / v.prefill_room)),
+    "decode_only_share": lambda v: power((1 - v.full_share) * v.no_prompt_share, v.busy_groups),
+    "few_share": lambda v: power((1 - v.full_share) * (1 - v.many_share + v.no_prompt_share * v.many_share), v.busy_groups),
+    "not_full_share": lambda v: power(1 - v.full_share, v.busy_groups),
+    "batch_beside_chunks": lambda v: max(0, v.chunked_batch - v.batch * v.decode_only_share) / (1 - v.decode_only_share),
     "fullest_tokens": lambda v: v.uncached_prompt * v.prompts_per_step,
-    "all_tokens": lambda v: v.fullest_tokens + (max(0, v.uncached_prompt * v.prompts_per_step * v.attention_dp / (1 - v.decode_only_share) - v.fullest_tokens) * min(1, v.attention_dp - 1)),
+    "all_tokens": lambda v: v.fullest_tokens + (max(0, v.uncached_prompt * v.prompts_per_step * v.busy_groups / (1 - v.decode_only_share) - v.fullest_tokens) * min(1, v.attention_dp - 1)),
     "prefill_chunk": lambda v: min(v.prefill_room, v.uncached_prompt),
     "concurrent_chunks": lambda v: v.all_tokens / v.prefill_chunk,
     "group_chunks": lambda v: v.fullest_tokens / v.prefill_chunk,
@@ -496,7 +497,7 @@ FORMULAS = {
     "mean_step_time": lambda v: v.chunked_steps_time + v.loaded_decode_time * v.decode_only_share,
     "mean_step_rest": lambda v: by_amount(v, v.loaded_decode_time**2, v.few_step_time**2, v.many_step_time**2, v.full_step_time**2) / 2 / v.mean_step_time,
     "chunked_itl": lambda v: (v.chunked_steps_time * v.batch_beside_chunks + v.loaded_decode_time * v.batch * v.decode_only_share) / v.chunked_batch,
-    "chunked_request_rate": lambda v: v.prompts_per_step * v.attention_dp / v.mean_step_time if v.slot_steps >= Fraction(1, 2) else v.prefill_batch / v.service_time,
+    "chunked_request_rate": lambda v: v.prompts_per_step * v.busy_groups / v.mean_step_time if v.slot_steps >= Fraction(1, 2) else v.prefill_batch / v.service_time,
     "exclusive_request_rate": lambda v: 1 / (v.slot_steps * v.loaded_decode_time / v.batch + v.service_time / v.prefill_batch),
     "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.instance_devices),
     "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.slot_steps,
@@ -693,7 +694,7 @@ class At:
 
 def same(value, expected):
     """Exactly, or as far as roots and logarithms in floats go."""
-    return value == expected if isinstance(value, (str, bool)) else abs(value - expected) <= abs(expected) * Fraction(1, 10**11)
+    return value == expected if isinstance(value, (str, bool)) else abs(value - expected) <= abs(expected) * Fraction(1, 10**11) + Fraction(1, 10**300)
 
 
 def agree(text, by_hand, label):
