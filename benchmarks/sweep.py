@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -24,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 import numpy as np  # noqa: E402
 
-QUANTITIES = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "cost_per_mtok")
+QUANTITIES = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "decode_cost_per_mtok")
 MODEL, DEVICE = "llama-3-8b", "h100-sxm"
 DEVICES = {
     "peak_flops": (1e14, 2e15),
@@ -66,32 +65,7 @@ def by_hand(
     itl = np.maximum(step / (tp * mfu * peak_flops), read / (tp * mem_bandwidth)) + reduces * batch
     rate = batch / itl
     memory = 2 * (params + (tp - 1) * norms) + per_token * batch * (prompt + CASE["output"] - 1)
-    busy = under_load(batch, prompt, CASE["output"])
-    work = 2 * layers * matrices * busy.tokens + 4 * layers * heads * head * busy.pairs + 2 * vocabulary * width * busy.rows
-    loads = streamed + activations * busy.tokens + per_token * busy.span + logits * busy.rows
-    loaded = np.maximum(work / (tp * mfu * peak_flops), loads / (tp * mem_bandwidth)) + reduces * busy.tokens
-    served = CASE["output"] * busy.prompts / loaded
-    return ttft, itl, rate, memory, memory <= tp * mem_capacity, price * tp * 1e6 / served
-
-
-@dataclass(frozen=True)
-class Busy:
-    """A step of a server at work, which reads pieces of new prompts beside its responses: what it handles, for each input array."""
-
-    prompts: np.ndarray
-    tokens: np.ndarray
-    pairs: np.ndarray
-    span: np.ndarray
-    rows: np.ndarray
-
-
-def under_load(batch: np.ndarray, prompt: np.ndarray, output: int) -> Busy:
-    """In the ``output - 1`` steps of a response every place of the batch takes in one new prompt, spread evenly over them."""
-    prompts = batch / (output - 1)
-    together, piece = np.maximum(prompts, 1), prompt * np.minimum(prompts, 1)
-    past, context = (prompt - piece) / 2, prompt + output / 2
-    pairs = together * piece * (past + (piece + 1) / 2) + batch * context
-    return Busy(prompts, together * piece + batch, pairs, together * (past + piece) + batch * context, prompts + batch)
+    return ttft, itl, rate, memory, memory <= tp * mem_capacity, price * tp * 1e6 / rate
 
 
 # ------------------------------------------------------------------------------------------------------------ sympy
@@ -106,7 +80,7 @@ def by_lambdify(inputs: tuple[str, ...]) -> Callable[..., Arrays]:
 
     study = Study(model=MODEL, hardware=DEVICE, prompt=1, batch=1, **CASE)
     free = study.first.without_values(inputs)  # degrees among them shape the formulas
-    formulas = [Derivation(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "cost_per_mtok")]
+    formulas = [Derivation(name, free).expanded for name in ("ttft", "itl", "decode_throughput", "memory_bytes", "decode_cost_per_mtok")]
     usable = Derivation("usable_memory", free).expanded
     formulas.insert(4, sympy.LessThan(formulas[3], usable))
     names = sorted({symbol.name: symbol for formula in formulas for symbol in formula.free_symbols}.items())

@@ -36,10 +36,10 @@ def why_no_batch(bound_case: BoundCase) -> str | None:
     batch = _first_known(case, int(room))
     if batch is None:
         largest = case.changed({"batch": room})
-        if not (largest.has_value("load") and largest.has_value("prefill_slot_utilization")):  # a formula given for a target or a part is what has no value
+        if not (largest.has_value("load") and largest.has_value("open_room")):  # a target's own formula, or one given for a part, is what has no value
             return None
         if largest.value("load") < 1:
-            if largest.value("prefill_slot_utilization") < 1:
+            if not (largest.has_value("prefill_slot_utilization") and largest.value("prefill_slot_utilization") >= 1):
                 return None
             room_of_step = Result(case.theory.symbol("open_room"), largest.value("open_room"))
             return f"best_batch is 0: no steady state at any batch that fits; prompts arrive faster than they are prefilled, {room_of_step.plain()} a step"

@@ -47,7 +47,7 @@ def headrooms(run: Run, names: Sequence[str]) -> tuple[Headroom | None, ...]:
     >>> choice = select(model="llama-3.1-8b", hardware="h100-sxm", prompt=2048, output=300, arrival_rate=20, targets={"itl": "50 ms"}, efficiency="peak")
     >>> (rate,) = headrooms(choice.passing[0].run, ["arrival_rate"])
     >>> round(rate.value, 1), rate.breaks
-    (22.2, ('load',))
+    (20.1, ('load',))
     """
     bound_case = run.bound_case.slow_end
     moved = [name for name in names if name in bound_case.case.given]

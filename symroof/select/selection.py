@@ -234,12 +234,13 @@ class Selection:
         """The first of those that pass whose budget of prompt tokens fills every step before the batch is full."""
         for c in self.passing[:1]:
             case = c.run.bound_case.case
-            served = "mix_batch" if has_mix(c.run.bound_case.given) else "chunked_batch"
-            decoding = case.value(served) if case.theory.assumptions["scheduling"] == "chunked" and case.has_value(served) else c.run.batch
-            if decoding < c.run.batch:
+            if case.theory.assumptions["scheduling"] != "chunked" or has_mix(c.run.bound_case.given) or not case.has_value("most_prompts"):
+                continue
+            slots = case.value("most_prompts") * (case.value("slot_steps") + case.value("prompt_chunks")) * case.value("attention_dp")
+            if slots < c.run.batch:
                 return (
-                    f"{c.label}: {int(case.value('chunk')):,} prompt tokens fill the token budget of every step beside {math.ceil(decoding):,} decoding requests, so that a batch of {c.run.batch:,} "
-                    "gives no more throughput: --among chunk=2048,4096,8192 tries larger budgets",
+                    f"{c.label}: prompts fill the budget of {int(case.value('chunk')):,} tokens of every step from a batch of {math.ceil(slots):,} on, so that one of "
+                    f"{c.run.batch:,} gives no more throughput: --among chunk=2048,4096,8192 tries larger budgets",
                 )
         return ()
 

@@ -200,7 +200,7 @@ def test_the_largest_batch_meets_its_relation_and_the_next_does_not():
 @pytest.mark.parametrize(
     ("threshold", "why", "anywhere"),
     [
-        ("max_batch_sustained_itl", "batch is in an exponent", "batch is an argument of sqrt"),
+        ("max_batch_sustained_itl", "batch is in an exponent", "batch is in an exponent"),
         ("max_arrival_ttft", *2 * ("steady_batch is searched for each arrival_rate",)),
     ],
 )

@@ -140,7 +140,7 @@ def test_one_configuration_and_no_target_say_how_to_go_on():
 def test_steps_that_are_full_of_prompts_say_that_a_larger_batch_serves_no_more():
     """A budget of one prompt reads one a step, and a slot turns over every 255 steps."""
     (says,) = select(**SMALL, chunk=2048, hardware=["h100-sxm", "h200"], targets={"itl": 1}, by="rate").hints
-    full = int(re.search(r"fill the token budget of every step beside (\d+) decoding requests", says)[1])
+    full = int(re.search(r"of every step from a batch of (\d+) on", says)[1])
     rates = [Study(**SMALL, hardware="h200", batch=batch, chunk=2048).exact("sustained_requests") for batch in (full, 2 * full)]
     assert rates[0] == rates[1]
 
