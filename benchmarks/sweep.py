@@ -32,7 +32,7 @@ DEVICES = {
     "link_bandwidth": (1e11, 9e11),
     "price": (1e-4, 3e-3),
 }
-CASE = {"output": 256, "weights": "fp16"}
+CASE = {"output": 256, "weights": "fp16", "engine": "ideal"}
 Arrays = tuple[np.ndarray, ...]
 
 
@@ -41,7 +41,7 @@ Arrays = tuple[np.ndarray, ...]
 
 def by_hand(
     batch: np.ndarray, prompt: np.ndarray, tp: np.ndarray, mfu: np.ndarray = 1.0, peak_flops: np.ndarray = 989.4e12, mem_bandwidth: np.ndarray = 3.35e12,
-    mem_capacity: np.ndarray = 85_520_809_984, link_bandwidth: np.ndarray = 450e9, price: np.ndarray = 4.29/3600,
+    mem_capacity: np.ndarray = 85_520_809_984, link_bandwidth: np.ndarray = 450e9, price: np.ndarray = 3.9/3600,
 ) -> Arrays:  # fmt: skip
     """The six quantities of Llama-3 8B, written down from its dimensions; on an H100 where no other device is given.
 

@@ -90,6 +90,8 @@ def test_every_quantity_there_is_follows_the_axes():
     for point in ({"batch": 1, "prompt": 9001, "tp": 8}, {"batch": 200, "prompt": 9001, "tp": 1}, {"batch": 3, "prompt": 100, "tp": 8}):
         case = sr.Study(**{**CASE, **MORE, **point})
         for name in names:
+            if point["batch"] == 1 and name in ("fresh_skew", "fresh_spread", "many_share"):
+                continue  # of one request all steps have as much: what differs between them is rounding
             at = {axis: value for axis, value in point.items() if axis in found[name].dims}
             close = (
                 {"rel": 1e-9, "abs": 1e-4} if study.first.case.theory.symbol(name).unit == "token" else {"rel": 1e-10, "abs": 1e-14}
