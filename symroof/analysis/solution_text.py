@@ -7,7 +7,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.readable_conditions import solved_condition
 from symroof.analysis.solution import OF_MODEL, Solution, formula_trees, readable_condition
-from symroof.analysis.verdict import basis_of, case_warnings
+from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import plain_value
 from symroof.formula.evaluate import NoValue
 from symroof.formula.latex import latex
@@ -42,8 +42,15 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         "unit": solution.symbol.unit,
         "reason": solution.reason,
         "assumed": {name: plain_value(entry.result.value) for name, entry in solution.defaults.items()},
-        "warnings": case_warnings(solution.bound_case),
+        "warnings": [*_without_effect(solution), *case_warnings(solution.bound_case)],
     }
+
+
+def _without_effect(solution: Solution) -> list[str]:
+    """What somebody set and this equation does not depend on, in one sentence."""
+    equation = formula_trees(solution)
+    unused = unused_inputs(solution.bound_case, {*names(equation.lhs), *names(equation.rhs), solution.unknown})
+    return [f"no effect on this answer: {', '.join(unused)}"] if unused else []
 
 
 def _range(solution: Solution) -> dict[str, Any]:
@@ -169,6 +176,7 @@ def solution_text(solution: Solution) -> str:
         lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
     if solution.defaults:
         lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
+    lines += [f"  ! {line}" for line in _without_effect(solution)]
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")

@@ -11,6 +11,7 @@ from symroof.cases.bound_case import BoundCase
 from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import NOT_EVERYWHERE, Result
 from symroof.cases.request import RECOMMENDED, VLLM_LINE
+from symroof.cases.spec_values import VARIANT
 from symroof.formula.evaluate import NoValue, UndefinedValue
 from symroof.formula.parse import parse
 from symroof.formula.tree import Name
@@ -306,6 +307,16 @@ def _without_effect(bound_case: BoundCase) -> list[str]:
     named = [name for name in chosen.values if not shapes_layout(name) and name not in judged and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
     unused = [name for name in named if not any(name in bound_case.case.dependencies(quantity) for quantity in bound_case.quantity_names)]
     return [f"{name} has no effect: no formula of this case uses it" for name in unused]
+
+
+def unused_inputs(bound_case: BoundCase, shown: Collection[str]) -> list[str]:
+    """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do."""
+    case, chosen = bound_case.case, bound_case.request
+    reached = frozenset().union(*(case.dependencies(name) for name in shown))
+    of_case = frozenset().union(*(case.dependencies(name) for name in bound_case.quantity_names))
+    judged = {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    named = [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith((*BY_TOOLS, VARIANT))]
+    return [name for name in named if name in of_case and name not in reached and name not in judged]
 
 
 def _wide_arithmetic(bound_case: BoundCase) -> list[str]:

@@ -81,9 +81,16 @@ def review_json(advised: Review) -> dict[str, Any]:
             "warnings": advised.missed_targets,
         },
         **answers.ledger(tuple(advised.facts), everything=False),
-        "warnings": list(dict.fromkeys((*case_warnings(answers), *advised.warnings))),
+        "warnings": list(dict.fromkeys((*_without_effect(advised), *case_warnings(answers), *advised.warnings))),
         "read": _source(advised),
     }
+
+
+def _without_effect(advised: Review) -> list[str]:
+    """What somebody set and no number of the review depends on."""
+    from symroof.analysis.verdict import unused_inputs
+
+    return [f"{name} has no effect here: nothing that is shown depends on it" for name in unused_inputs(advised.served.study.first, [*advised.facts, *advised.gives])]
 
 
 def _limit_json(limit: BatchLimit) -> dict[str, Any]:
@@ -99,7 +106,7 @@ def review_text(advised: Review) -> str:
     from symroof.drawing.table_formats import text_table
 
     made, answers = advised.served, advised.served.study.first
-    warnings = dict.fromkeys((*case_warnings(answers), *target_warnings(answers), *advised.warnings))
+    warnings = dict.fromkeys((*_without_effect(advised), *case_warnings(answers), *target_warnings(answers), *advised.warnings))
     lines = [f"== {case_title(answers)} ==", efficiency_basis(answers), *(f"! {warning}" for warning in warnings), ""]
     rows = [[("* " if t.defaulted else "  ") + t.flag, t.value, t.sets, t.says] for t in made.flags]
     lines += [f"flags (* = {made.line.engine.title}'s default)", text_table(rows, ["  flag", "value", "sets", "means"]), ""]

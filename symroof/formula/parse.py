@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from symroof.formula import build
-from symroof.formula.tree import PI, ArgMax, Compare, Div, Expr, Mul, Name, Num, Pow, QuantityAt, Sum, children, parts
+from symroof.formula.tree import PI, ArgMax, Compare, Div, Expr, Mul, Name, Num, Pow, QuantityAt, Sum, children, walk
 from symroof.units import UNITS, UnitError, parse_number, parse_unit, unknown_unit
 
 LONGEST, DEEPEST, LARGEST_EXPONENT = 4096, 64, 64
@@ -135,7 +135,7 @@ class Reader:
         """The whole input as one formula."""
         tree = self.relation()
         self.expect("end", "an operator")
-        if any(isinstance(node, (ArgMax, Compare)) for node in parts(tree) if node is not tree):
+        if any(isinstance(node, (ArgMax, Compare)) for node in walk(tree) if node is not tree):
             raise FormulaError("largest() and comparisons stand alone: they are not numbers to calculate with", 1)
         return tree
 

@@ -5,16 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, case_warnings
-from symroof.cases.bound_case import BoundCase
+from symroof.analysis.verdict import LOAD, MEMORY, TargetCheck, case_warnings, unused_inputs
 from symroof.cases.quantity_result import Input
-from symroof.cases.spec_values import VARIANT
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.select.configuration import Configuration, Run
 from symroof.select.screening import PRICE, prices_move
 from symroof.select.selection import Selection
 from symroof.select.selection_json import QUANTITIES
-from symroof.theory.layout import shapes_layout
 from symroof.theory.switches import SWITCHES
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.units import significant
@@ -128,17 +125,14 @@ def warnings(choice: Selection, most: int) -> list[str]:
         for text in case_warnings(c.run.bound_case):
             if not text.startswith("does not fit"):
                 labels_of.setdefault(text, []).append(c.label)
-    unused = [f"{name} has no effect here: nothing that a selection shows depends on it" for name in _unused(shown[0].run.bound_case)] if shown else []
+    unused = [f"{name} has no effect here: nothing that a selection shows depends on it" for name in _unused(shown)]
     return [*unused, *(text if len(labels) == len(shown) else f"{_of(labels)}: {text}" for text, labels in labels_of.items())]
 
 
-def _unused(first: BoundCase) -> list[str]:
-    """Inputs that somebody set and that no verdict and no number of a selection depends on, though other quantities of the case do."""
-    case, judged = first.case, {TARGET_SYMBOLS[target] for target in first.targets}
-    shown = frozenset().union(*(case.dependencies(name) for name in QUANTITIES if case.has_value(name)))
-    of_case = frozenset().union(*(case.dependencies(name) for name in first.quantity_names))
-    chosen = [name for name in first.request.values if first.request.origin.get(name) != VARIANT]
-    return [name for name in chosen if name in of_case and name not in shown and name not in judged and not shapes_layout(name)]
+def _unused(shown: Sequence[Configuration]) -> list[str]:
+    """Inputs on which no verdict and no number of a selection depends."""
+    first = shown[0].run.bound_case if shown else None
+    return unused_inputs(first, [name for name in QUANTITIES if first.case.has_value(name)]) if first else []
 
 
 def _of(labels: list[str]) -> str:
