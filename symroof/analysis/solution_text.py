@@ -49,7 +49,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
 def _without_effect(solution: Solution) -> list[str]:
     """What somebody set and this equation does not depend on, in one sentence."""
     equation = formula_trees(solution)
-    unused = unused_inputs(solution.bound_case, {*names(equation.lhs), *names(equation.rhs), solution.unknown})
+    unused = unused_inputs(solution.bound_case, {*names(equation.lhs), *names(equation.rhs), solution.unknown}, targets_decide=False)
     return [f"no effect on this answer: {', '.join(unused)}"] if unused else []
 
 

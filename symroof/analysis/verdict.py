@@ -309,14 +309,14 @@ def _without_effect(bound_case: BoundCase) -> list[str]:
     return [f"{name} has no effect: no formula of this case uses it" for name in unused]
 
 
-def unused_inputs(bound_case: BoundCase, shown: Collection[str]) -> list[str]:
-    """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do."""
+def unused_inputs(bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True) -> list[str]:
+    """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
     case, chosen = bound_case.case, bound_case.request
     reached = frozenset().union(*(case.dependencies(name) for name in shown))
     of_case = frozenset().union(*(case.dependencies(name) for name in bound_case.quantity_names))
-    judged = {TARGET_SYMBOLS[target] for target in bound_case.targets}
+    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
     named = [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith((*BY_TOOLS, VARIANT))]
-    return [name for name in named if name in of_case and name not in reached and name not in judged]
+    return [name for name in named if name not in reached and (not targets_decide if name in targets else name in of_case)]
 
 
 def _wide_arithmetic(bound_case: BoundCase) -> list[str]:

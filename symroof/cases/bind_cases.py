@@ -159,6 +159,8 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     _add_measured_prefill(given)
     if "hit_rate" in given and "cached_prefix" not in given and not any(mentions(formula, "hit_rate") for _, formula in layered.own.formulas):
         warnings.append("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
+    if "long_share" not in given and (long := [name for name in ("long_prompt", "long_output") if name in given]) and not layered.own.formulas:
+        warnings.append(f"{' and '.join(long)} without long_share: no request is long")
     check_split(values, given)
     check_together(given, warnings)
     if profile:

@@ -90,7 +90,10 @@ def _without_effect(advised: Review) -> list[str]:
     """What somebody set and no number of the review depends on."""
     from symroof.analysis.verdict import unused_inputs
 
-    return [f"{name} has no effect here: nothing that is shown depends on it" for name in unused_inputs(advised.served.study.first, [*advised.facts, *advised.gives])]
+    return [
+        f"{name} has no effect here: nothing that is shown depends on it"
+        for name in unused_inputs(advised.served.study.first, [*advised.facts, *advised.gives])
+    ]
 
 
 def _limit_json(limit: BatchLimit) -> dict[str, Any]:

@@ -1,0 +1,47 @@
+"""Whatever a person gives moves the answer of a command that decides, or is named by it."""
+
+import pytest
+
+from tests.cli import call, good
+
+WORK = ("--prompt", "2048", "--output", "300", "--set", "arrival_rate=5/s", "--target", "itl=40ms", "--target", "ttft=2 s")
+CASE = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", *WORK)
+COMMANDS = {
+    "select": ("select", *CASE, "--efficiency", "peak"),
+    "vllm": ("vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 64", "--hardware", "h100-sxm", *WORK),
+    "replicas": ("solve", "min_copies_arrival", *CASE, "--batch", "32"),
+}
+GIVEN = (
+    "cached_prefix=1024", "hit_rate=0.5", "draft_tokens=4", "acceptance=0.7", "long_share=0.3", "long_prompt=9000", "output_spread=0.5", "burst_rate=9 request/s",
+    "slo_share=0.5", "percentile=0.9", "queue_time=5 ms", "cost_target=0.5 USD", "fleet_price_target=1 USD/hour", "price_target=1 USD/hour", "margin=0.2",
+    "step_overhead=1 ms", "memory_reserve=2 GB", "price=3 USD/hour", "chunk=1024", "link_latency=5 us", "power=600 W",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return {name: numbers(call(*line, "--json").json) for name, line in COMMANDS.items()}
+
+
+def numbers(answer):
+    """An answer without what it says of its inputs."""
+    return {key: value for key, value in answer.items() if key not in ("warnings", "inputs", "assumptions", "assumed")}
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_what_is_given_moves_the_answer_or_is_named(command, given, plain):
+    line, name = (*COMMANDS[command], "--set", given), given.partition("=")[0]
+    if numbers(call(*line, "--json").json) != plain[command]:
+        return
+    first = [text.strip() for text in call(*line).out.splitlines()[:14]]
+    assert any(text.startswith("! ") and name in text for text in first), first
+
+
+def test_hits_without_a_cached_prefix_are_hits_of_nothing():
+    line = COMMANDS["select"]
+    both, alone = (
+        good(*line, *(x for given in more for x in ("--set", given)), "--json").json
+        for more in (("hit_rate=0.5", "cached_prefix=1024"), ("cached_prefix=1024",))
+    )
+    assert both["configurations"][0]["quantities"] != alone["configurations"][0]["quantities"]
