@@ -10,12 +10,12 @@ CASE = {
     "kv_bytes_per_token": "100 kB", "state_bytes": 0, "mem_capacity": "80 GB", "chunk": 2048,
 }  # fmt: skip
 LONG = {"long_share": 0.25, "long_prompt": 5000, "long_output": 20}
-"""1,000 tokens are 20 ms, 5,000 in three chunks 100 ms, a quarter of these and the rest of those 40 ms; up to a token that decodes beside a chunk."""
+"""1,000 tokens are 20 ms, 5,000 in three chunks 100 ms, a quarter of these and the rest of those 40 ms."""
 SHORT = {"long_share": 0.75, "long_prompt": 500, "long_output": 20}
 """500 tokens are 10 ms, and the mean 12.5 ms."""
 OWN, OTHERS, SPREAD = (
     "{} requests miss the TTFT target that the mean of all requests meets, at " + says
-    for says in ("20 ms: mix_own_ttft", "100.0 ms: mix_long_ttft", "100.0 ms (100.0 to 101.9 ms): mix_long_ttft")
+    for says in ("20 ms: mix_own_ttft", "100 ms: mix_long_ttft", "100 ms (100 to 101.9 ms): mix_long_ttft")
 )
 RANGED = {**LONG, "mbu": "0.5..1"}
 """At half of the bandwidth the last chunk, of 904 tokens, takes the 20 ms of the weights: 101.92 ms; the mean is then 40.48 ms."""

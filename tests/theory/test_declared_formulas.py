@@ -496,7 +496,7 @@ FORMULAS = {
     "chunked_steps_time": lambda v: by_amount(v, 0, v.few_step_time, v.many_step_time, v.full_step_time),
     "mean_step_time": lambda v: v.chunked_steps_time + v.loaded_decode_time * v.decode_only_share,
     "mean_step_rest": lambda v: by_amount(v, v.loaded_decode_time**2, v.few_step_time**2, v.many_step_time**2, v.full_step_time**2) / 2 / v.mean_step_time,
-    "chunked_itl": lambda v: (v.chunked_steps_time * v.batch_beside_chunks + v.loaded_decode_time * v.batch * v.decode_only_share) / v.chunked_batch,
+    "chunked_itl": lambda v: (v.chunked_steps_time * v.batch_beside_chunks + v.loaded_decode_time * (v.chunked_batch - v.batch_beside_chunks * (1 - v.decode_only_share))) / v.chunked_batch,
     "chunked_request_rate": lambda v: v.prompts_per_step * v.busy_groups / v.mean_step_time if v.slot_steps >= Fraction(1, 2) else v.prefill_batch / v.service_time,
     "exclusive_request_rate": lambda v: 1 / (v.slot_steps * v.loaded_decode_time / v.batch + v.service_time / v.prefill_batch),
     "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.instance_devices),
