@@ -12,7 +12,7 @@ SERVED = {"model": "gpt2", "hardware": "h100-sxm", "prompt": 1024, "output": 128
 @pytest.mark.parametrize(
     ("more", "equation", "unknown", "why"),
     [
-        ({"chunk": 256, "itl_target": "1 ms"}, "max_batch_sustained_itl", None, "batch is an argument of sqrt()"),
+        ({"chunk": 256, "itl_target": "1 ms"}, "max_batch_sustained_itl", None, "batch is in an exponent"),
         ({"arrival_rate": "1 request/s", "ttft_target": "1 s"}, "max_arrival_ttft", None, "steady_batch is searched for each arrival_rate"),
         ({}, "exp(batch/10) = batch + 2", "batch", "batch is an argument of exp()"),
         ({}, "2**(batch/4) = batch + 2", "batch", "batch is in an exponent"),

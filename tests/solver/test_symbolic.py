@@ -127,7 +127,7 @@ NUMBERS_ONLY = {
     "best_draft_tokens": "exponent",
     "max_arrival_ttft": "steady_batch is searched for each arrival_rate",
     "max_batch_sustained_itl": "batch is in an exponent",
-    "max_chunk_sustained_itl": "chunk is in an exponent",
+    "max_chunk_sustained_itl": "chunk is an argument of ceil()",
     "output_disaggregation_pays": "which formula chunked_request_rate follows turns on output",
 }
 """Why there is no closed form: the unknown is in an exponent and elsewhere too, decides which formula holds, or is what a search runs over."""
