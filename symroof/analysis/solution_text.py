@@ -176,11 +176,10 @@ def solution_text(solution: Solution) -> str:
         lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
     if solution.defaults:
         lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
-    lines += [f"  ! {line}" for line in _without_effect(solution)]
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
         lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
-    lines += _at_own_value(solution)
+    lines += [*(f"  ! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
     if solution.within_memory is not None:
         lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
     if solution.method == "numeric":

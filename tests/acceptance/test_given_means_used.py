@@ -28,8 +28,21 @@ def numbers(answer):
     return {key: value for key, value in answer.items() if key not in ("warnings", "inputs", "assumptions", "assumed")}
 
 
-@pytest.mark.parametrize("given", GIVEN)
-@pytest.mark.parametrize("command", COMMANDS)
+DEAR = (
+    "long_prompt=9000",
+    "memory_reserve=2 GB",
+    "step_overhead=1 ms",
+    "link_latency=5 us",
+    "chunk=1024",
+    "price=3 USD/hour",
+    "power=600 W",
+    "queue_time=5 ms",
+)
+"""What formulas of every case hold, asked of one command alone: a selection and a review of a line take seconds each."""
+ASKED = [(command, given) for command in COMMANDS for given in GIVEN if command == "replicas" or given not in DEAR]
+
+
+@pytest.mark.parametrize(("command", "given"), ASKED)
 def test_what_is_given_moves_the_answer_or_is_named(command, given, plain):
     line, name = (*COMMANDS[command], "--set", given), given.partition("=")[0]
     if numbers(call(*line, "--json").json) != plain[command]:

@@ -82,7 +82,8 @@ def test_all_crossings_are_listed_each_with_its_conditions(plain):
     written = solution_text(plain.solve("max(batch, 10/batch) = 5", "batch")).splitlines()
     assert written[0] == "max(batch, 10/batch) = 5, solved for batch"
     assert written[3:6] == ["batch: at least 2 requests", "  max(batch, 10/batch) and 5 meet here", "  all crossings: 2 requests, 5 requests"]
-    assert written[7:] == ["  batch = 2", "    10/batch - 5 >= batch - 5: holds", "", "  batch = 5", "    batch - 5 >= 10/batch - 5: holds"]
+    assert written[6] == "  ! no effect on this answer: prompt, output"
+    assert written[8:] == ["  batch = 2", "    10/batch - 5 >= batch - 5: holds", "", "  batch = 5", "    batch - 5 >= 10/batch - 5: holds"]
 
 
 def test_crossings_between_whole_numbers_are_listed_with_their_unit(plain):
