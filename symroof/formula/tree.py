@@ -39,7 +39,47 @@ def _node(cls: type[T]) -> type[T]:
             return self._hash  # type: ignore[no-any-return]
 
     node.__hash__ = cached  # type: ignore[method-assign]
+    if node.__name__ not in LEAVES:
+        node.__eq__ = _equal  # type: ignore[method-assign]
     return node
+
+
+LEAVES = ("Num", "Name")
+
+
+def _equal(one: Any, other: object) -> Any:
+    """Whether two trees are equal; each pair of parts is compared once, as trees share parts that written out are millions."""
+    if other.__class__ is not one.__class__:
+        return NotImplemented
+    seen: set[tuple[int, int]] = set()
+    waiting: list[tuple[Any, Any]] = [(one, other)]
+    while waiting:
+        a, b = waiting.pop()
+        if a is b or (id(a), id(b)) in seen:
+            continue
+        if a.__class__ is not b.__class__ or hash(a) != hash(b):
+            return False
+        seen.add((id(a), id(b)))
+        for left, right in zip(_flat(a), _flat(b), strict=True):
+            if isinstance(left, _Hashed) and left.__class__.__name__ not in LEAVES:
+                waiting.append((left, right))
+            elif left != right:
+                return False
+    return True
+
+
+def _flat(node: Any) -> list[Any]:
+    """What a node consists of, lists opened: a mark of their length first."""
+    found: list[Any] = []
+    values = [getattr(node, name) for name in node.__dataclass_fields__]
+    while values:
+        value = values.pop()
+        if isinstance(value, tuple):
+            found.append(len(value))
+            values.extend(value)
+        else:
+            found.append(value)
+    return found
 
 
 @_node
