@@ -302,20 +302,29 @@ BY_TOOLS = ("preset", VLLM_LINE, RECOMMENDED)
 
 def _without_effect(bound_case: BoundCase) -> list[str]:
     """Values that somebody set here and that no formula of this model uses: a window where no layer has one."""
+    targets, used = _targets(bound_case), _reached(bound_case, bound_case.quantity_names)
+    return [f"{name} has no effect: no formula of this case uses it" for name in _set_by_hand(bound_case, *BY_TOOLS) if name not in targets | used]
+
+
+def _set_by_hand(bound_case: BoundCase, *tools: str) -> list[str]:
+    """Inputs that somebody set here, layouts aside, and not one of the tools, by how the origins of their values begin."""
     chosen = bound_case.request
-    judged = {TARGET_SYMBOLS[target] for target in bound_case.targets}
-    named = [name for name in chosen.values if not shapes_layout(name) and name not in judged and not chosen.origin.get(name, "").startswith(BY_TOOLS)]
-    unused = [name for name in named if not any(name in bound_case.case.dependencies(quantity) for quantity in bound_case.quantity_names)]
-    return [f"{name} has no effect: no formula of this case uses it" for name in unused]
+    return [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith(tools)]
+
+
+def _targets(bound_case: BoundCase) -> frozenset[str]:
+    return frozenset(TARGET_SYMBOLS[target] for target in bound_case.targets)
+
+
+def _reached(bound_case: BoundCase, quantities: Iterable[str]) -> frozenset[str]:
+    """Everything that some quantities depend on here."""
+    return frozenset().union(*map(bound_case.case.dependencies, quantities))
 
 
 def unused_inputs(bound_case: BoundCase, shown: Collection[str], targets_decide: bool = True) -> list[str]:
     """Inputs that somebody set and that none of the quantities shown depends on, though others of the case do; a target counts as used where it decides."""
-    case, chosen = bound_case.case, bound_case.request
-    reached = frozenset().union(*(case.dependencies(name) for name in shown))
-    of_case = frozenset().union(*(case.dependencies(name) for name in bound_case.quantity_names))
-    targets = {TARGET_SYMBOLS[target] for target in bound_case.targets}
-    named = [name for name in chosen.values if not shapes_layout(name) and not chosen.origin.get(name, "").startswith((*BY_TOOLS, VARIANT))]
+    targets, reached, of_case = _targets(bound_case), _reached(bound_case, shown), _reached(bound_case, bound_case.quantity_names)
+    named = _set_by_hand(bound_case, *BY_TOOLS, VARIANT)
     return [name for name in named if name not in reached and (not targets_decide if name in targets else name in of_case)]
 
 
