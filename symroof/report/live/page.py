@@ -130,11 +130,13 @@ def _is_plain(name: str, subject: BoundCase) -> bool:
 
 
 def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
-    """Settings grouped by architecture and per-operator widths, which have the same formulas."""
+    """Settings with the same formulas: of one architecture, under the same switches, with the same per-operator widths and given formulas."""
     groups: dict[Any, list[Setting]] = {}
     for setting in chosen:
-        dotted = frozenset(name for name in setting.bound_case.given if base_name(name) != name)
-        groups.setdefault((setting.bound_case.architecture, dotted), []).append(setting)
+        bound = setting.bound_case
+        dotted = frozenset(name for name in bound.given if base_name(name) != name)
+        formulas = frozenset((name, tree) for name, tree in bound.given_case.given.items() if not isinstance(tree, Num))
+        groups.setdefault((bound.architecture, bound.assumptions, dotted, formulas), []).append(setting)
     return list(groups.values())
 
 

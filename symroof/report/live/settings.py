@@ -79,8 +79,8 @@ def _value(case: Case, name: str) -> float | None:
 
 
 def differing(cases: list[Case], but: Iterable[str]) -> dict[str, list[float | None]]:
-    """The values in every case of names whose values differ between cases."""
-    names = dict.fromkeys(name for case in cases for name in case.given if name not in set(but))
+    """The values in every case of names whose values differ between cases; a name given as a formula follows the names in it."""
+    names = dict.fromkeys(name for case in cases for name, tree in case.given.items() if isinstance(tree, Num) and name not in set(but))
     rows = {name: [_value(case, name) for case in cases] for name in names}
     return {name: row for name, row in rows.items() if any(value != row[0] for value in row)}
 
