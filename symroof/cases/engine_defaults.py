@@ -66,6 +66,8 @@ def add_engine_defaults(
     if "token_budget" in given and "output" in given and assumptions["scheduling"] == "chunked":
         source = given["token_budget"].source
         given.setdefault("chunk", SourcedValue(BUDGET_LEFT, f"what the batch leaves of token_budget ({source})", defaulted=True))
+    if compute is not None and BITS[compute] < BITS[WIDE] and "n_experts" in given and not {"ep", "attention_dp"}.isdisjoint(given):
+        given.setdefault("dispatch_bytes_per_element", SourcedValue(parse("1 byte"), f"experts that compute in {compute} are sent 8-bit activations (DeepEP)"))
     return _with_wide_attention(profile, device, assumptions, compute, given)
 
 

@@ -17,11 +17,32 @@ from symroof.units import Quantity, format_quantity
 COPIES = "dp"
 OF_LINKS = frozenset({"link_latency", "link_share"})
 
-AT_PEAK = {"mfu": 1, "mbu": 1, "link_share": 1, "layer_overhead": 0, "step_overhead": 0, "elementwise_bytes": 0}
+AT_PEAK = {
+    "mfu": 1,
+    "mbu": 1,
+    "link_share": 1,
+    "exchange_overlap": 1,
+    "expert_imbalance": 1,
+    "layer_overhead": 0,
+    "step_overhead": 0,
+    "elementwise_bytes": 0,
+}
 """Efficiencies, and the value of each at 100 % of peak."""
 
-COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency"})
+COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency", "expert_imbalance"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
+
+_LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
+OF_EXPERTS = {
+    "exchange_overlap": SourcedValue(Num(Fraction(0)), "measured: engines exchange and then work, unless told to split batches in two", "0", measured=True),
+    "expert_imbalance": SourcedValue(
+        ValueRange(Fraction(1), Fraction(3, 2), "1..1.5", Fraction(5, 4)),
+        f"measured ({_LMSYS}): prefill 18 % slower than with experts evenly loaded, balancer on, which is a device 25 % above the mean",
+        "1.25 (1 to 1.5)",
+        measured=True,
+    ),
+}
+"""What whole experts spread over devices cost beyond their peak. The fit of the catalogue has no rows that tell."""
 
 FAMILIES = {"hbm": "HBM", "gddr": "GDDR", "geforce": "GeForce", "apple": "Apple", "pair": "pairs of", "group": "larger groups of"}
 """How families of devices, and the groups that a latency of links is of, as words."""
@@ -57,6 +78,8 @@ def add_measured_efficiencies(
             warnings.append(word)
         if name == "mbu":
             _limit_by_tile(given, share_of_tile(device.family, engine, compute, given))
+    if "n_experts" in given and any(_degree(given.get(name)) for name in ("ep", "attention_dp")):
+        given |= {name: value for name, value in OF_EXPERTS.items() if name not in given}
 
 
 def share_of_tile(family: str, engine: str, compute: str | None, given: Mapping[str, SourcedValue]) -> Fraction | None:

@@ -13,7 +13,7 @@ from symroof.formula import build
 from symroof.formula.parse import parse
 from symroof.formula.tree import ONE, ZERO, Expr, Name
 from symroof.theory.layout import Layout
-from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, link_time, message, sends
+from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, busy_time, exchange_time, link_time, message, sends
 from symroof.theory.operator_table import PlacedRow, parameters, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, driver
@@ -63,6 +63,8 @@ class Devices:
         """Every definition of a device, by name."""
         if self.layout.attention_dp:  # each group prefills one prompt, and experts are placed whole on the groups
             yield from (("prefill_batch", Name("attention_dp")), ("ep", Name("attention_dp")))
+        if not self.layout.ep:
+            yield from (("expert_devices", ONE), ("expert_nodes", ONE))
         yield "instance_devices", self.layout.devices()
         yield "all_reduces", all_reduces(self.layout, self.totals.has_experts)
         for step in STEPS:
@@ -88,6 +90,10 @@ class Devices:
             yield from ((f"{step.name}_attention_flops_per_device", self._attention(step)) for step in STEPS)
         for step in STEPS:
             yield f"{step.name}_link_time", link_time(self.layout, *self.tokens(step), self.totals.has_experts)
+            exchange = exchange_time(self.layout, self.tokens(step)[0], self.totals.has_experts)
+            yield f"{step.name}_exchange_time", exchange
+            times = (Name(f"{step.name}_{part}_time") if part != "exchange" or exchange != ZERO else ZERO for part in ("roofline", "link", "exchange"))
+            yield f"{step.name}_busy_time", busy_time(*times)
 
     # ------------------------------------------------------------------------------------------------------- memory
 
@@ -97,8 +103,10 @@ class Devices:
         return Name("tp") if self.layout.tp else ONE
 
     def own(self, row: PlacedRow) -> PlacedRow:
-        """A row with one device's part of its amount."""
-        return replace(row, amount=row.own if row.own is not None else build.div(row.amount, self.even))
+        """A row with one device's part of its amount: of whole experts, that of the most loaded device."""
+        amount = row.own if row.own is not None else build.div(row.amount, self.even)
+        loaded = row.pooled and self.layout.ep and row.stream == "flops"
+        return replace(row, amount=build.mul(amount, Name("expert_imbalance")) if loaded else amount)
 
     def resident(self) -> Iterator[tuple[str, Expr]]:
         """Weights, cache and states of the device."""
@@ -177,15 +185,16 @@ class Devices:
     # --------------------------------------------------------------------------------------------------------- work
 
     def apart(self, row: PlacedRow) -> bool:
-        """Whether a row counts the tokens of all groups instead of the device's own group."""
-        return row.pooled and self.layout.attention_dp
+        """Whether a row is the part of experts that belong to all groups, or to a device more loaded than others; not an even part of a device's own group."""
+        return row.pooled and (self.layout.attention_dp or (self.layout.ep and row.stream == "flops"))
 
     def _pass(self, step: Step, what: str) -> Expr:
         """FLOPs or bytes of a pass on one device."""
         keys = [
             (key, phase, alone, self.totals.groups(phase)[key]) for key, phase, alone in self.totals.parts(step) if (key[0] == "flops") == (what == "flops")
         ]
-        if not self.layout.attention_dp and all(row.own is None for *_, rows in keys for row in rows):
+        rows = [row for *_, rows in keys for row in rows]
+        if not self.layout.attention_dp and not any(row.own is not None or self.apart(row) for row in rows):
             return build.div(Name(f"{step.name}_{what}"), self.even)
         return build.add(ZERO, *(term for key, phase, alone, rows in keys for term in self._terms(step, key, phase, alone, rows)))
 

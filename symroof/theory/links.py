@@ -39,12 +39,14 @@ def all_gather(devices: str, message: str, network: bool = False) -> str:
 
 
 def all_to_all(message: str, network: bool = False) -> str:
-    """Every token goes to the devices of its experts, or comes back from them; one device sends nothing."""
+    """Every token goes once to each device that holds some of its experts, or comes back from it; one device sends nothing. The most loaded device
+    takes ``expert_imbalance`` times the mean. Another node is sent a token once, and passes it on to its devices (DeepEP)."""
     if not network:
-        return f"(link_latency + {others('ep')}*{message}*experts_per_token/{FAST})*min(1, ep - 1)"
-    near, far = "min(ep, node_devices)", "max(ep - node_devices, 0)"
-    inside = f"link_latency + ({near} - 1)/ep*{message}*experts_per_token/{FAST}"
-    return f"({inside} + min({far}, 1)*network_latency + {far}/ep*{message}*experts_per_token/{SLOW})*min(1, ep - 1)"
+        return f"(link_latency + expert_imbalance*{others('ep')}*expert_devices*{message}/{FAST})*min(1, ep - 1)"
+    inside = f"link_latency + expert_imbalance*{others('min(ep, node_devices)')}*expert_devices*{message}/{FAST}"
+    nodes = "ceil(ep/node_devices)"
+    between = f"min(max(ep - node_devices, 0), 1)*network_latency + expert_imbalance*{others(nodes)}*expert_nodes*{message}/{SLOW}"
+    return f"({inside} + {between})*min(1, ep - 1)"
 
 
 def send(message: str) -> str:
@@ -66,9 +68,9 @@ def sends(message: str, layout: Layout) -> Expr:
     return parse(f"(pp - 1 - {far})*{send(message)} + {far}*(network_latency + {message}/{SLOW})")
 
 
-def message(tokens: str) -> str:
+def message(tokens: str, width: str = "link_bytes_per_element") -> str:
     """The bytes of some tokens that devices send each other: one activation vector each."""
-    return f"{tokens}*d_model*link_bytes_per_element"
+    return f"{tokens}*d_model*{width}"
 
 
 def all_reduces(layout: Layout, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
@@ -80,6 +82,14 @@ def all_reduces(layout: Layout, experts: bool, layers: Expr = LAYERS, expert_lay
     return build.mul(parse("min(1, tp - 1)"), some) if layout.free else some
 
 
+def exchange_time(layout: Layout, tokens: str, experts: bool, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
+    """The part of a pass's communication that sends tokens to whole experts on other devices, and their results back."""
+    if not (experts and layout.ep):
+        return ZERO
+    there, back = (all_to_all(message(tokens, width), layout.network) for width in ("dispatch_bytes_per_element", "link_bytes_per_element"))
+    return build.mul(expert_layers, parse(f"{there} + {back}"))
+
+
 def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
     """The communication time of a pass within one instance, without stages.
 
@@ -89,6 +99,12 @@ def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Ex
     reduced = build.mul(all_reduces(layout, experts, layers, expert_layers), parse(all_reduce("tp", message(tokens), layout.network))) if layout.tp else ZERO
     if not (experts and layout.ep):
         return reduced
-    exchanged = parse(f"2*{all_to_all(message(tokens), layout.network)}")
     cut = parse(f"max(2 - ep, 0)*{all_reduce(layout.group, message(every), layout.network)}") if layout.group else ZERO
-    return build.add(reduced, build.mul(expert_layers, exchanged), build.mul(expert_layers, cut))
+    return build.add(reduced, exchange_time(layout, tokens, experts, expert_layers), build.mul(expert_layers, cut))
+
+
+def busy_time(roofline: Expr, link: Expr, exchange: Expr) -> Expr:
+    """Work and communication one after the other, but for the share of the exchanges that runs beside the work."""
+    if exchange == ZERO:
+        return build.add(roofline, link)
+    return build.sub(build.add(roofline, link), build.mul(Name("exchange_overlap"), build.call("min", roofline, exchange)))

@@ -17,7 +17,7 @@ from symroof.formula.tree import ZERO, Expr, Name, Num, QuantityAt
 from symroof.theory.architecture import Architecture
 from symroof.theory.devices import RESIDENT, Devices, per_device, stored_bytes
 from symroof.theory.layout import SYMBOLIC
-from symroof.theory.links import link_time, message, sends
+from symroof.theory.links import busy_time, exchange_time, link_time, message, sends
 from symroof.theory.operator_table import PlacedRow, total
 from symroof.theory.operators import Operator, operators
 from symroof.theory.quantity import WORK_TIMES, work_time
@@ -95,7 +95,7 @@ class Pipeline(Devices):
         """Quantities without a formula unless ``pp`` is a number."""
         if self.stages:
             return frozenset()
-        parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "busy_time")
+        parts = ("flops_per_device", "bytes_per_device", "compute_time", "memory_time", "roofline_time", "link_time", "exchange_time", "busy_time")
         return frozenset({*map(per_device, (*RESIDENT, "memory_bytes")), "concurrency", *(f"{step.name}_{part}" for step in STEPS for part in parts)})
 
     def _own(self) -> Iterator[tuple[str, Expr]]:
@@ -175,11 +175,12 @@ class Pipeline(Devices):
         for kind, each in times.items():
             yield f"{step.name}_{kind}", build.mul(passes, build.call("max", *each))
         rooflines = [self._roofline(step, stage, *pair) for stage, *pair in zip(self.stages, *times.values(), strict=True)]
-        links = [self._links(step, stage) for stage in self.stages]
+        links, exchanges = zip(*(self._links(step, stage) for stage in self.stages), strict=True)
         sent = sends(message(self.tokens(step)[0]), self.layout)
         yield f"{step.name}_roofline_time", build.mul(passes, build.call("max", *rooflines))
         yield f"{step.name}_link_time", build.add(build.mul(passes, build.call("max", *links)), sent)
-        together = [build.add(roofline, link) for roofline, link in zip(rooflines, links, strict=True)]
+        yield f"{step.name}_exchange_time", build.mul(passes, build.call("max", *exchanges))
+        together = [busy_time(*parts) for parts in zip(rooflines, links, exchanges, strict=True)]
         yield f"{step.name}_busy_time", build.add(build.mul(passes, build.call("max", *together)), sent)
 
     def _time(self, step: Step, stage: Stage, kind: str, what: str, wide: bool) -> Expr:
@@ -220,12 +221,14 @@ class Pipeline(Devices):
         work = partial(self.work, step)
         yield from operators(self._in(stage, self.counted(step)), work, work, self.totals.assumptions)
 
-    def _links(self, step: Step, stage: Stage) -> Expr:
-        """The time a pass spends on links inside a stage."""
+    def _links(self, step: Step, stage: Stage) -> tuple[Expr, Expr]:
+        """The time a pass spends on links inside a stage, and the part of it between experts."""
         layers = build.add(ZERO, *(count for _, count in stage.counts))
         with_experts = {layer.symbol("n_layers") for layer in self.totals.architecture.layers if layer.feed_forward == "moe"}
         expert_layers = build.add(ZERO, *(count for name, count in stage.counts if name in with_experts))
-        return link_time(self.layout, *self.tokens(step), self.totals.has_experts, layers, expert_layers)
+        tokens, every = self.tokens(step)
+        exchanged = exchange_time(self.layout, tokens, self.totals.has_experts, expert_layers)
+        return link_time(self.layout, tokens, every, self.totals.has_experts, layers, expert_layers), exchanged
 
     def over_passes(self, step: Step, amount: Expr) -> Expr:
         """An amount over all layers and passes, as if all stages were equal."""

@@ -34,7 +34,9 @@ from symroof.theory.theory_files import cited
 from symroof.theory.totals import totals
 from symroof.units import PLAIN, Dimension, describe
 
-TIMES = frozenset(f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "busy_time", "overhead"))
+TIMES = frozenset(
+    f"{step.name}_{part}" for step in STEPS for part in ("compute_time", "memory_time", "roofline_time", "link_time", "exchange_time", "busy_time", "overhead")
+)
 """Parts of a step's time: a quantity that depends on one is a latency, a rate or a cost."""
 
 
@@ -293,7 +295,7 @@ def _theory(architecture: Architecture, chosen: Assumptions, layout: Layout) -> 
     if layout.single:
         absent |= WHOLE
     if not layout.staged:  # one pass is the whole step
-        absent |= {f"{step.name}_busy_time": build.add(Name(f"{step.name}_roofline_time"), Name(f"{step.name}_link_time")) for step in STEPS}
+        absent |= {f"{step.name}_busy_time": built.definitions[f"{step.name}_busy_time"] for step in STEPS}
     for quantity in QUANTITIES.values():
         declared = _declared(quantity, built) if quantity.name not in built.definitions and quantity.name not in on.without_formula else None
         if declared is not None:

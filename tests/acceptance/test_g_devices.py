@@ -109,13 +109,14 @@ def test_a_ring_over_nodes_is_one_inside_each_and_one_of_a_share_between_them(no
 
 @pytest.mark.parametrize("ep", [4, 8, 16, 32])
 def test_copies_of_tokens_that_leave_the_node(ep):
-    """A token's two copies, spread evenly over the devices: seven eighths at most stay on links, all beyond the node's devices go over the network."""
+    """A token goes once to each device of its two experts, and once to each node of them: counted over every pair of devices, seen from all of one node."""
     study = Study(model="mixtral-8x7b", **H100, **NODES, batch=4, ep=ep)
-    links = networks = 0
-    for device in range(1, ep):  # as seen from device 0
-        links, networks = (links + 1, networks) if device < 8 else (links, networks + 1)
-    copies = 4 * 4096 * 2 * 2
-    expected = Fraction(2, 10**6) + Fraction(links * copies, ep) / LINK + (networks > 0) * Fraction(9, 10**6) + Fraction(networks * copies, ep) / NETWORK
+    pairs = [(a, b) for a in range(ep) for b in range(ep)]
+    near = min(ep, 8)
+    links = Fraction(sum(len({a, b}) for a, b in pairs), len(pairs)) * Fraction(near - 1, near)  # a device of the same place in its node has it already
+    networks = Fraction(sum(len({a // 8, b // 8} - {0}) for a, b in pairs), len(pairs))
+    token = 4 * 4096 * 2
+    expected = Fraction(2, 10**6) + links * token / LINK + (networks > 0) * Fraction(9, 10**6) + networks * token / NETWORK
     assert study.exact("all_to_all_time") == expected
 
 
@@ -132,11 +133,38 @@ def test_sends_that_cross_from_node_to_node(tp, pp):
 
 @pytest.mark.parametrize("ep", [1, 2, 4])
 def test_tokens_go_to_their_experts_and_back(ep):
-    """Of a token's k copies all but 1/n go to another device; one device sends nothing. Two ways in every expert layer."""
-    study = Study(model="mixtral-8x7b", **H100, batch=4, ep=ep, link_latency="1 us")
-    one_way = Fraction(1, 10**6) + Fraction(ep - 1, ep) * 4 * 4096 * 2 * 2 / LINK if ep > 1 else 0
+    """A token goes once to each other device of its two experts; one device sends nothing. Two ways in every expert layer, the way there in 8 bits if asked for;
+    the most loaded device takes its share more."""
+    asked = {"model": "mixtral-8x7b", **H100, "batch": 4, "ep": ep, "link_latency": "1 us"}
+    study = Study(**asked)
+    others = Fraction(sum(len({a, b} - {0}) for a in range(ep) for b in range(ep)), ep**2)
+    one_way = Fraction(1, 10**6) + others * 4 * 4096 * 2 / LINK if ep > 1 else 0
     assert study.exact("all_to_all_time") == one_way
-    assert study.exact("decode_link_time") == 2 * 32 * one_way
+    assert study.exact("decode_link_time") == study.exact("decode_exchange_time") == 2 * 32 * one_way
+    narrow = Study(**asked, dispatch_bytes_per_element="1 byte", expert_imbalance="1.5")
+    if ep > 1:
+        assert narrow.exact("decode_link_time") == 2 * 32 * Fraction(1, 10**6) + 32 * Fraction(3, 2) * (one_way - Fraction(1, 10**6)) * Fraction(3, 2)
+
+
+def test_what_of_an_exchange_runs_beside_the_work():
+    """All of it at the bound: the longer hides the shorter. None with measured efficiencies, and what is asked for between."""
+    study = {"model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000}
+    bound = Study(**study)
+    work, exchange, link, overhead = (bound.exact(f"decode_{name}") for name in ("roofline_time", "exchange_time", "link_time", "overhead"))
+    assert bound.exact("itl") == work + link - min(work, exchange) + overhead
+    half = Study(**study, exchange_overlap=Fraction(1, 2))
+    assert half.exact("itl") == work + link - min(work, exchange) / 2 + overhead
+    measured = Study(**study, efficiency="measured").first.case
+    assert measured.value("itl") == sum(measured.value(f"decode_{name}") for name in ("roofline_time", "link_time", "overhead"))
+
+
+def test_the_most_loaded_device_multiplies_more_of_the_experts_alone():
+    """With experts 1.5 times as loaded as in the mean, half as many FLOPs of routed experts come on top of a device's; totals stay."""
+    study = {"model": "deepseek-v3", "hardware": "h200", "batch": 64, "attention_dp": 8, "prompt": 1000}
+    even, uneven = Study(**study), Study(**study, expert_imbalance="1.5")
+    routed = 2 * 64 * 58 * 8 * 3 * 7168 * 2048  # tokens, layers, experts, three matrices
+    assert uneven.exact("decode_flops_per_device") - even.exact("decode_flops_per_device") == Fraction(routed, 8) / 2
+    assert uneven.exact("decode_flops") == even.exact("decode_flops")
 
 
 @pytest.mark.parametrize("devices", [1, 2, 4, 8, 16, 32])

@@ -412,7 +412,10 @@ FORMULAS = {
     # links and overheads
     "all_reduce_time": lambda v: ring(v, v.tp, v.message_bytes, 2),
     "all_gather_time": lambda v: ring(v, v.tp, v.message_bytes, 1),
-    "all_to_all_time": lambda v: ring(v, v.ep, v.message_bytes * v.experts_per_token, 1) if v.ep > 1 else 0,
+    "expert_devices": lambda v: v.ep * (1 - (1 - 1 / v.ep) ** v.experts_per_token),
+    "expert_nodes": lambda v: (n := math.ceil(v.ep / v.node_devices)) * (1 - (1 - 1 / n) ** v.experts_per_token),
+    "dispatch_bytes_per_element": lambda v: v.link_bytes_per_element,
+    "all_to_all_time": lambda v: ring(v, v.ep, v.message_bytes * v.expert_devices * v.expert_imbalance, 1) if v.ep > 1 else 0,
     "link_ridge": lambda v: v.peak_flops / v.link_bandwidth,
     "link_bytes": lambda v: 2 * v.all_reduces * v.message_bytes * (v.tp - 1) / v.tp,
     "link_intensity": lambda v: v.decode_flops_per_device / v.link_bytes,
@@ -637,7 +640,6 @@ OF_A_STEP = {
         "aggregate": lambda v, s: max(v.value(f"{s}_memory_time"), v.value(f"{s}_compute_time")),
         "no_overlap": lambda v, s: v.value(f"{s}_memory_time") + v.value(f"{s}_compute_time"),
     },
-    "busy_time": lambda v, s: v.value(f"{s}_link_time") + v.value(f"{s}_roofline_time"),
     "overhead": {
         "exposed": lambda v, s: v.kernels * v.kernel_launch + vectors(v, s),
         "hidden": lambda v, s: max(v.kernels * v.kernel_launch - v.value(f"{s}_busy_time"), vectors(v, s)),

@@ -1,7 +1,7 @@
 """Messages between devices against their sends counted one by one: rings, exchanges and stages, inside a node and over the network."""
 
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 
@@ -34,19 +34,34 @@ def ring_time(v, devices, size, rounds):
     return v.link_latency + (v.network_latency if nodes > 1 else 0) + over(v, inside, outside)
 
 
+CHOSEN = 3
+"""Experts of a token in these tests."""
+
+
+def distinct(places):
+    """How many of some places hold an expert of a token, in the mean over every way to place its experts."""
+    ways = list(product(range(places), repeat=CHOSEN))
+    return Fraction(sum(len(set(way)) for way in ways), len(ways))
+
+
+def exchanging(devices):
+    """What depends on where the experts of a token lie."""
+    return {"ep": devices, "experts_per_token": CHOSEN, "expert_devices": distinct(devices), "expert_nodes": distinct(-(-devices // NODE))}
+
+
 def exchange_time(v, devices, size):
-    """What the first device sends to each of the others: as much of its tokens as of the experts lies there."""
+    """What the first device sends: a token to a device once, but not to itself; to each other node once. The most loaded device takes more."""
     if devices == 1:
         return 0
-    part = size * v.experts_per_token / devices
-    inside = sum(part for other in range(1, devices) if other < NODE)
-    outside = sum(part for other in range(1, devices) if other >= NODE)
+    near, nodes = min(devices, NODE), -(-devices // NODE)
+    inside = size * v.expert_imbalance * distinct(devices) * Fraction(near - 1, near)
+    outside = size * v.expert_imbalance * distinct(nodes) * Fraction(nodes - 1, nodes)
     return v.link_latency + (v.network_latency if outside else 0) + over(v, inside, outside)
 
 
 @pytest.mark.parametrize("devices", DEVICES)
 def test_rings_and_exchanges(devices):
-    v, other = point(tp=devices, ep=5), point(tp=5, ep=devices)
+    v, other = point(tp=devices, ep=5), point(tp=5, **exchanging(devices))
     for network in (True, False) if devices <= NODE else (True,):
         assert evaluate(parse(all_reduce("tp", "message_bytes", network)), v) == ring_time(v, devices, 840, 2)
         assert evaluate(parse(all_gather("tp", "message_bytes", network)), v) == ring_time(v, devices, 840, 1)
@@ -55,8 +70,8 @@ def test_rings_and_exchanges(devices):
 
 @pytest.mark.parametrize("devices", [9, 12, 20])
 def test_a_last_node_that_is_not_full_is_a_node(devices):
-    """Part of the sends, those to devices beyond the first node, go over the network."""
-    v = point(ep=devices, tp=3)
+    """As many sends go over the network as if it were full: its own devices send that many."""
+    v = point(tp=3, **exchanging(devices))
     assert evaluate(parse(all_to_all("message_bytes", True)), v) == exchange_time(v, devices, 840)
 
 
@@ -102,12 +117,17 @@ LAYERS, EXPERT_LAYERS = 7, 3
 
 
 def links(layout, experts, **degrees):
-    v = point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, **degrees)
+    v = point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, **exchanging(degrees.pop("ep", 1)), **degrees)
     return v, evaluate(link_time(layout, "decode_tokens", "prefill_tokens", experts), v)
 
 
 def vector(v, tokens):
     return tokens * v.d_model * v.link_bytes_per_element
+
+
+def there_and_back(v, ep, tokens):
+    """Tokens go to their experts at one width, and come back at another."""
+    return sum(exchange_time(v, ep, tokens * v.d_model * width) for width in (v.dispatch_bytes_per_element, v.link_bytes_per_element))
 
 
 @pytest.mark.parametrize("degree", [2, 4])
@@ -129,7 +149,7 @@ def test_experts_of_all_groups(tp, groups, ep):
     layout = Layout(tp=tp > 1, attention_dp=groups > 1, ep=True)
     v, seconds = links(layout, True, tp=tp, attention_dp=groups, ep=ep)
     expected = (2 * LAYERS - EXPERT_LAYERS) * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
-    expected += EXPERT_LAYERS * 2 * exchange_time(v, ep, vector(v, v.decode_tokens))
+    expected += EXPERT_LAYERS * there_and_back(v, ep, v.decode_tokens)
     if ep == 1:
         expected += EXPERT_LAYERS * ring_time(v, tp * groups, vector(v, v.prefill_tokens), 2)
     assert seconds == expected

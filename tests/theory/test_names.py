@@ -99,6 +99,7 @@ def test_which_inputs_may_vanish():
         "burst_duration",
         "long_share",
         "preemption_rate",
+        "exchange_overlap",
     }
     assert {name for name, symbol in INPUTS.items() if symbol.may_vanish} == zero | declared_so
     assert "link_latency" in zero and "batch" not in zero
@@ -115,6 +116,7 @@ def test_which_inputs_are_shares_of_one():
         "mfu",
         "mbu",
         "link_share",
+        "exchange_overlap",
         "memory_share",
         "margin",
         "expert_share",

@@ -134,7 +134,7 @@ DRAWN = "(6*experts_per_token*d_expert + 2*(n_heads + 2*n_kv_heads)*head_dim + 2
         (EXPERTS, {"attention_dp": 2, **DENSE}, {  # experts work for the tokens of all groups
             "linear_flops_per_token_per_device": "2*active_params - 6*n_layers*experts_per_token*d_model*d_expert",
             "decode_flops_per_device": "attention_flops_per_pair*decode_pairs.group + linear_flops_per_token_per_device*decode_tokens.group"
-                                       " + n_layers*(6*experts_per_token*d_model*d_expert/attention_dp)*decode_tokens",
+                                       " + n_layers*(6*experts_per_token*d_model*d_expert/attention_dp)*expert_imbalance*decode_tokens",
         }),
         (EXPERTS, {"pp": 2, **DENSE}, {  # each stage multiplies and reads what stands in it: the table is read, the head is in the last
             "decode_flops_per_device.first": f"4*ceil(n_layers/pp)*n_heads*head_dim*decode_pairs.pass + ceil(n_layers/pp)*{DRAWN}*d_model*decode_tokens.pass",
@@ -161,6 +161,10 @@ def test_formulas_of_nominal_counting(architecture, degrees, formulas):
 
 BANDWIDTH = "(link_share*link_bandwidth)"
 REDUCED = f"link_latency + 2*(tp - 1)/tp*decode_tokens.pass*d_model*link_bytes_per_element/{BANDWIDTH}"
+THERE, BACK = (
+    f"(link_latency + expert_imbalance*(ep - 1)/ep*expert_devices*decode_tokens.pass*d_model*{width}/{BANDWIDTH})"
+    for width in ("dispatch_bytes_per_element", "link_bytes_per_element")
+)
 SENT = "(pp - 1)*(link_latency + decode_tokens.{0}*d_model*link_bytes_per_element/" + BANDWIDTH + ")"
 FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"
 
@@ -179,12 +183,11 @@ FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0
         (GENERIC, {"pp": 2, "attention_dp": 3, **DENSE}, {"decode_link_time": SENT.format("group")}),  # a group sends its own tokens on
         (EXPERTS, {"pp": 2, "attention_dp": 2, **DENSE}, {
             "decode_flops_per_device.first": f"2*{FIRST}*d_model*((n_heads + 2*n_kv_heads)*head_dim + n_heads*head_dim + n_experts)*decode_tokens.group"
-                                             f" + {FIRST}*(6*experts_per_token*d_model*d_expert/attention_dp)*decode_tokens.pass + 4*{FIRST}*n_heads*head_dim*decode_pairs.group",
+                                             f" + {FIRST}*(6*experts_per_token*d_model*d_expert/attention_dp)*expert_imbalance*decode_tokens.pass + 4*{FIRST}*n_heads*head_dim*decode_pairs.group",
         }),
         (TWO_KINDS, {"pp": 2, "tp": 2, "d_model": 64}, {"decode_link_time": f"2*pp*({REDUCED}) + {SENT.format('pass')}"}),
         (TWO_KINDS, {"pp": 2, "tp": 2, "ep": 2, "d_model": 64}, {  # of the stage with experts one all-reduce a layer, and what experts exchange
-            "decode_link_time": f"pp*max(2*({REDUCED}), {REDUCED} + 2*(link_latency + (ep - 1)/ep*decode_tokens.pass*d_model*link_bytes_per_element*experts_per_token/{BANDWIDTH})"
-                                f"*min(ep - 1, 1) + max(2 - ep, 0)*({REDUCED})) + {SENT.format('pass')}",
+            "decode_link_time": f"pp*max(2*({REDUCED}), {REDUCED} + {THERE}*min(ep - 1, 1) + {BACK}*min(ep - 1, 1) + max(2 - ep, 0)*({REDUCED})) + {SENT.format('pass')}",
         }),
     ],
 )  # fmt: skip
