@@ -167,7 +167,7 @@ class Study(core.Study):
         budget: int | None = None,
         replications: int = 1,
         warmup: float | None = None,
-        judge: str = "mean",
+        judge: str | None = None,
     ) -> DrawnSimulation:
         """One instance of the first case step by step: requests arrive, wait, are prefilled and decoded. What a step holds is the engine's
         rule (switch ``scheduling``), how long it takes the theory's formula at just those requests.
@@ -186,7 +186,7 @@ class Study(core.Study):
                 of their steps (default: ``prefill_batch`` whole prompts).
             replications: independent runs, for intervals (95 %).
             warmup: share of the requests that end first and are not counted (default 0.1, of a trace 0).
-            judge: what a target is held against: ``mean``, ``p50``, ``p90`` or ``p99``.
+            judge: what every target is of: ``mean``, ``p50``, ``p90`` or ``p99`` (default: what each says, else the mean).
 
         Returns:
             Its ``.summary``, ``.rates``, ``.requests`` (a record array) and ``.plot("distribution")`` or ``.plot("timeline")``.
@@ -203,7 +203,7 @@ class Study(core.Study):
         from symroof.simulate.run_simulation import simulate
 
         found = simulate(
-            self, arrivals, requests, seed, users=users, burstiness=burstiness, trace=trace, speed=speed, lengths=lengths, turns=turns, think=think,
+            self.first, arrivals, requests, seed, users=users, burstiness=burstiness, trace=trace, speed=speed, lengths=lengths, turns=turns, think=think,
             budget=budget, replications=replications, warmup=warmup, judge=judge,
         )  # fmt: skip
         return DrawnSimulation(**vars(found))

@@ -47,12 +47,14 @@ class TargetCheck:
         met: True, False, or None where it holds in a part of the ranges only; at the median of the list prices.
         slack: limit less value, at the middle of the ranges.
         straddles: whether other list prices than the median would change the verdict.
+        statistic: what the target is of; a percentile was decided by simulation.
     """
 
     name: str
     metric: Result
     limit: Fraction
     met: bool | None
+    statistic: str = "mean"
 
     @property
     def slack(self) -> Fraction:

@@ -161,6 +161,10 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         warnings.append("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
     if "long_share" not in given and (long := [name for name in ("long_prompt", "long_output") if name in given]) and not layered.own.formulas:
         warnings.append(f"{' and '.join(long)} without long_share: no request is long")
+    warnings += [
+        f"the {statistic} of {name} is decided by simulation, in `symroof select` and `symroof simulate`; elsewhere its mean is held against the target"
+        for name, statistic in layered.percentiles.items()
+    ]
     check_split(values, given)
     check_together(given, warnings)
     if profile:

@@ -14,7 +14,7 @@ from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
 from symroof.specs.engine_profile import chosen_engine
-from symroof.specs.fields import Faults
+from symroof.specs.fields import Faults, split_statistic
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
@@ -45,6 +45,7 @@ class Request:
     ``deciding``: hardware or settings are decided by the answers, so efficiencies that are not set are what measurements lead to expect.
     ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset).
     ``engine``: the profile of the serving engine, with its version; ``engine_class``: the class of engines measured, where that is said apart.
+    ``statistics``: what each target is of, ``mean`` or a percentile.
     ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
     """
 
@@ -64,6 +65,12 @@ class Request:
     engine_class: str = ""
     own: Declarations = NONE
     of_devices: Values = field(default_factory=dict, hash=False)
+    statistics: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @property
+    def percentiles(self) -> dict[str, str]:
+        """The targets of a percentile, which closed forms cannot decide: they are means."""
+        return {name: statistic for name, statistic in self.statistics.items() if statistic != "mean"}
 
     @property
     def basis(self) -> str:
@@ -182,23 +189,25 @@ def _exact(value: Any) -> Any:
 
 
 def target_request(targets: dict[str, Any]) -> Request:
-    """Targets by name as a request; a plain Python number is seconds, USD a million tokens, or USD an hour.
+    """Targets by name as a request; a plain Python number is seconds, USD a million tokens, or USD an hour, ``{"p99": 2}`` a percentile.
 
     >>> [values[0].value for values in target_request({"itl": 0.05, "cost": "2 USD", "price": 36}).values.values()]
     [Fraction(1, 20), Fraction(2, 1), Fraction(1, 100)]
     """
     values: dict[str, tuple[Setting, ...]] = {}
+    statistics: dict[str, str] = {}
     for name, value in targets.items():
         if name not in TARGET_SYMBOLS:
             raise InputError(Problem("targets", f"no such target {name!r}", hint=nearest(name, TARGET_SYMBOLS)))
         symbol = INPUTS[TARGET_SYMBOLS[name]]
         try:
-            values[symbol.name] = settings(symbol.name, _exact(value), formulas=False, bare=True)
+            statistics[name], limit = split_statistic(value) if symbol.unit == "s" else ("mean", value)
+            values[symbol.name] = settings(symbol.name, _exact(limit), formulas=False, bare=True)
         except ValueError as error:
             fault, *_ = _problems("targets", name, error)
             confused = name in WITH_UNIT and "is needed" in fault.message
             raise InputError(replace(fault, hint=WITH_UNIT[name]) if confused else fault) from None
-    return Request(values=values, origin=dict.fromkeys(values, "target"))
+    return Request(values=values, origin=dict.fromkeys(values, "target"), statistics=statistics)
 
 
 def study_request(document: Document) -> tuple[StudySpec | None, Request]:
@@ -212,7 +221,8 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     spec, declared = read_study(document)
     base = Path(document.file).resolve().parent
     check_names(document, spec, base)
-    aims = {TARGET_SYMBOLS[name]: (value,) for name, value in spec.targets if value is not None}
+    limits = {name: target for name, target in spec.targets if target is not None}
+    aims = {TARGET_SYMBOLS[name]: (limit,) for name, (_, limit) in limits.items()}
     of_devices: Values = {name: value for name, value in spec.set.items() if device_input(name)}
     plain: Values = {name: value for name, value in spec.set.items() if name not in of_devices}
     values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
@@ -220,6 +230,7 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
     own = Request(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
     named, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
+    own = replace(own, statistics={name: statistic for name, (statistic, _) in limits.items()})
     return spec, replace(own, efficiency=spec.efficiency.basis, engine=named, engine_class=spec.efficiency.engine or kind, of_devices=of_devices)
 
 

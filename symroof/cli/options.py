@@ -66,7 +66,7 @@ def case_options(command: F) -> F:
             "--target",
             multiple=True,
             metavar="NAME=VALUE",
-            help="A limit: ttft='200 ms', itl='50 ms', cost='2 USD' (per million output tokens), price='20 USD/hour' (one instance), fleet_price='100 USD/hour' (all replicas).",
+            help="A limit: ttft='200 ms', itl='50 ms' (means; ttft='p99 2 s' a percentile), cost='2 USD' (per million output tokens), price='20 USD/hour' (one instance), fleet_price='100 USD/hour' (all replicas).",
         ),
     ]
     for decorate in reversed(decorators):

@@ -11,7 +11,7 @@ misses; the others have their identity, verdict, ``batches`` and what they are c
 - ``state``: ``passes``, ``in part`` (of its ranges), ``fails``, ``unknown``; ``missed``; ``unknown``: condition -> the missing input;
 - ``checks``: memory and each target: ``{"metric", "value", "unit", "limit", "met", "slack", "share"}``, the slack in the metric's
   unit and as a share of the limit, negative where it is missed; ``met`` is null where it holds in a part of the ranges; of a cost it is at the median of
-  the list prices, and ``straddles`` says whether others would change it;
+  the list prices, and ``straddles`` says whether others would change it; a target of a percentile has ``statistic`` and ``decided_by``: ``simulation``;
 - ``quantities``: each with value, unit, range, flags, and ``bound``, the same at 100 % of peak; ``at_largest_batch``: the same there;
 - ``batches``: ``{"least", "most", "stopped_by"}``, every batch between passes; null where none does or the study lists batches;
 - ``lacks``: of one that fails (null where it is not solved for), for each input ``{"input", "now", "unit", "value", "side", "cures", "stuck", "unsolved", "breaks"}``: the

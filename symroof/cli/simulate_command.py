@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 @click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Draws with the same seed are the same.")
 @click.option("--replications", type=int, default=1, show_default=True, metavar="R", help="Independent runs, for intervals of 95 %.")
 @click.option("--warmup", type=float, metavar="SHARE", help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace 0]")
-@click.option("--judge", default="mean", show_default=True, metavar="STATISTIC", help="What a target is held against: mean, p50, p90 or p99.")
+@click.option("--judge", metavar="STATISTIC", help="What every target is of: mean, p50, p90 or p99.  [default: what each says, else the mean]")
 @click.option("--plot", "picture", metavar="FILE", help="Write a picture: .svg, .pdf or .png.")
 @click.option("--kind", default="distribution", show_default=True, metavar="KIND", help="Of the picture: distribution or timeline.")
 @study_options
@@ -62,7 +62,7 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
     made = study_from(study, options)
     if picture and any(path and os.path.exists(path) and os.path.exists(picture) and os.path.samefile(picture, path) for path in (study, chosen["trace"])):
         raise InputError(Problem(picture, "is an original; a picture never replaces one", hint="write it to another file"))
-    found = simulate(made, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
+    found = simulate(made.first, lengths=pairs(lengths, "--lengths"), track=progress_bar, **chosen)
     say_one_of(made.cases, "simulating")
     if picture:
         from symroof.report.pictures.simulated import picture as drawn
@@ -97,7 +97,7 @@ def written(found: Simulation, study: Any) -> str:
     ]
     for name, check in found.checks.items():
         limit = format_quantity(Fraction(check["limit"]), "s")
-        lines.append(f"{'meets' if check['met'] else 'misses'} the target: {found.judged} of {name} {'at most' if check['met'] else 'above'} {limit}")
+        lines.append(f"{'meets' if check['met'] else 'misses'} the target: {found.judged[name]} of {name} {'at most' if check['met'] else 'above'} {limit}")
     if len(found.runs) > 1:
         lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
     inputs = study.first.inputs(rests_on(study.first.case))

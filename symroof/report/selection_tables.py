@@ -70,7 +70,7 @@ def headline(choice: Selection) -> str:
 def _limits(choice: Selection) -> dict[str, str]:
     """The targets as text."""
     case = choice.configurations[0].run.own.case
-    return {name: limit_of(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
+    return {choice.target_name(name): limit_of(case.theory.symbol(metrics_of(name, case)[0]), limit).plain() for name, limit in choice.targets.items()}
 
 
 # ------------------------------------------------------------------------------------------------------------ verdicts
@@ -81,10 +81,19 @@ def _verdicts(choice: Selection, most: int) -> SelectionTable:
     names = [*choice.targets, MEMORY]
     extra = [name for target, name in (("ttft", "loaded_ttft"), ("itl", "sustained_itl")) if target not in choice.targets]
     shown_extra = [{"loaded_ttft": "ttft", "sustained_itl": "itl"}[name] for name in extra]
-    header = ("configuration", "batch", "verdict", *(cell for name in names for cell in (name, "slack")), *shown_extra, "throughput per device", "cost")
+    header = (
+        "configuration",
+        "batch",
+        "verdict",
+        *(cell for name in names for cell in (choice.target_name(name), "slack")),
+        *shown_extra,
+        "throughput per device",
+        "cost",
+    )
     first = choice.configurations[:most]
     rows = [_verdict(c, names, [*extra, *([] if c.run.bound_case.does_not_fit else GIVES)]) for c in first]
     says = ["expected value (80 % prediction interval)"] if any(_measured(c) for c in first) else []
+    says += [f"{' and '.join(map(choice.target_name, choice.study.request.percentiles))} simulated"] if choice.study.request.percentiles else []
     says += ["slack in % of the limit"]
     left_out = _left_out(len(choice.configurations), most)
     filled = tuple((*row, *([""] * (len(header) - len(row)))) for row in rows)

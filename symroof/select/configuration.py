@@ -45,6 +45,7 @@ class Run:
         quick: quantities as floats, from array functions; others are computed exactly.
         shares: how much of its limit each metric takes up, likewise; over ranges of efficiencies ``slow`` and ``fast`` are the same at their ends, over
             any others the most and (``fast``) the least at their corners.
+        simulated: the conditions that simulation decided, a percentile each; ``left_open``: those that it would have to, and why it did not.
     """
 
     label: str
@@ -54,6 +55,8 @@ class Run:
     shares: Mapping[str, float] = field(default_factory=dict, hash=False)
     slow: Mapping[str, float] = field(default_factory=dict, hash=False)
     fast: Mapping[str, float] = field(default_factory=dict, hash=False)
+    simulated: tuple[TargetCheck, ...] = ()
+    left_open: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @cached_property
     def bound_case(self) -> BoundCase:
@@ -92,7 +95,8 @@ class Run:
     @cached_property
     def checks(self) -> tuple[TargetCheck, ...]:
         """Memory and every target that there is a metric for."""
-        checks = tuple(target_checks(self.bound_case))
+        decided = {check.name: check for check in self.simulated}
+        checks = tuple(decided.get(check.name, check) for check in target_checks(self.bound_case) if check.name not in self.left_open)
         fits = self.bound_case.fits
         if fits is None:
             return checks
@@ -105,7 +109,20 @@ class Run:
         """What cannot be judged, and why: a size, a price or a link is missing."""
         judged = {check.name for check in self.checks}
         reasons = {} if MEMORY in judged else {MEMORY: self.bound_case.why_unknown("fits")}
-        return reasons | unknown_targets(self.bound_case)
+        return reasons | unknown_targets(self.bound_case) | dict(self.left_open)
+
+    def with_decided(self, simulated: tuple[TargetCheck, ...], when_slow: Mapping[str, float]) -> "Run":
+        """The run with what simulation found for some targets; ``when_slow``: their shares of the limit at the slow end of what was measured."""
+        if not self.shares:
+            return replace(self, simulated=simulated)
+        found = {check.name: float(Fraction(check.metric.value) / check.limit) for check in simulated}
+        slow = {**self.slow, **when_slow} if self.slow else {}
+        return replace(self, simulated=simulated, shares={**self.shares, **found}, slow=slow, fast={**self.fast, **found} if self.fast else {})
+
+    def with_open(self, reasons: Mapping[str, str]) -> "Run":
+        """The run with some targets left undecided, each with the reason."""
+        shares, slow, fast = ({name: share for name, share in of.items() if name not in reasons} for of in (self.shares, self.slow, self.fast))
+        return replace(self, left_open=reasons, shares=shares, slow=slow, fast=fast)
 
     @property
     def state(self) -> State:
@@ -144,6 +161,10 @@ class Run:
     def worst(self) -> Fraction | float:
         """The largest metric over its limit: above one it fails. A wait without end says less of how far it is off than the load."""
         return max((share for share in self._shares.values() if share < math.inf), default=Fraction(0))
+
+    def share(self, name: str) -> Fraction | float:
+        """How much of its limit a metric takes up, as measurements predict."""
+        return self._shares.get(name, math.inf)
 
     @property
     def _shares(self) -> Mapping[str, Fraction | float]:

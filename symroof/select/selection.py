@@ -141,6 +141,10 @@ class Selection:
         ]
         return html_table(["configuration", "state", "batch", *measures], rows, repr(self))
 
+    def target_name(self, target: str) -> str:
+        """A target with the statistic that it is of, ``ttft p99``; a mean goes without saying."""
+        return " ".join(filter(None, (target, self.study.request.percentiles.get(target))))
+
     @property
     def passing(self) -> tuple[Configuration, ...]:
         """The configurations that fit in memory and meet every target, best first."""
@@ -290,6 +294,10 @@ def select_from(study: Study, by: str | None = None, track: Track = untracked, c
     configurations = evaluate(expand_layouts(study.cases, counts), listed, track)
     order = by or _order(study, configurations)
     ranked = sorted(configurations, key=lambda c: _sort_key(c, order))
+    if study.request.percentiles:
+        from symroof.select.percentiles import decide
+
+        ranked = sorted(decide(ranked, study.request.percentiles, track), key=lambda c: _sort_key(c, order))
     return Selection(study, tuple(ranked), order, targets_of(tuple(c.run for c in configurations)))
 
 

@@ -37,6 +37,7 @@ def selection_json(choice: Selection, track: Track = untracked, most: int = COMP
         "schema": "symroof/select/1",
         "targets": {
             name: {"value": plain_value(limit), "unit": _unit(choice, name), "metric": metrics_of(name, choice.configurations[0].run.own.case)[0]}
+            | ({"statistic": statistic} if (statistic := choice.study.request.percentiles.get(name)) else {})
             for name, limit in choice.targets.items()
         },
         "sorted_by": choice.order,
@@ -107,6 +108,7 @@ def check_json(check: TargetCheck) -> dict[str, Any]:
     other list prices than the median, which ``met`` is at, would change that."""
     share = check.slack / check.limit if check.limit else None
     own = {"metric": check.metric.name, "limit": plain_value(check.limit), "met": check.met, "slack": plain_value(check.slack), "share": plain_value(share)}
+    own |= {} if check.statistic == "mean" else {"statistic": check.statistic, "decided_by": "simulation"}
     return {**check.metric.as_json(), **own, **({"straddles": check.straddles} if check.metric.at_median else {})}
 
 

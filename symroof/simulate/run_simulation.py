@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,12 @@ from symroof.errors import InputError, Problem, nearest
 from symroof.formula.evaluate import NoValue
 from symroof.formula.parse import parse
 from symroof.simulate.server import Disaggregated, Exclusive, Rules, Server
-from symroof.simulate.simulation import METRICS, STATISTICS, Run, Simulation
+from symroof.simulate.simulation import METRICS, Run, Simulation
 from symroof.simulate.step_cost import FLOATS, StepCost, inlined, printed, request_share
 from symroof.simulate.traces import read_trace
 from symroof.simulate.workload import ARRIVALS, MOST_REQUESTS, Length, Traffic, Workload, checked
+from symroof.specs.fields import STATISTICS
 from symroof.theory.case import Case
-
-if TYPE_CHECKING:
-    from symroof.analysis.study import Study
 
 REQUESTS, MOST_REPLICATIONS = 2_000, 100
 NO_BUDGET = 10**12
@@ -35,7 +33,7 @@ MOST_TOKENS, MOST_PREFILLS = 10**10, 10**8
 
 
 def simulate(
-    study: Study,
+    answers: BoundCase,
     arrivals: str | None = None,
     requests: int | None = None,
     seed: int = 0,
@@ -50,15 +48,14 @@ def simulate(
     budget: int | None = None,
     replications: int = 1,
     warmup: float | None = None,
-    judge: str = "mean",
+    judge: str | None = None,
     track: Track = untracked,
 ) -> Simulation:
-    """A simulation of the first case of a study; :meth:`symroof.Study.simulate` says what each argument is.
+    """A simulation of a case; :meth:`symroof.Study.simulate` says what each argument is.
 
     Raises:
         InputError: everything wrong with the arguments, the trace or the case.
     """
-    answers = study.first
     case = answers.case
     problems = [
         Problem(name, message)
@@ -68,7 +65,7 @@ def simulate(
             ("seed", not 0 <= seed < 2**63, "is a whole number from 0 on"),
             ("warmup", warmup is not None and not 0 <= warmup <= 0.9, "is a share from 0 to 0.9"),
             ("budget", budget is not None and not 1 <= budget <= 10_000_000, "has to be from 1 to 10,000,000 tokens"),
-            ("judge", judge not in STATISTICS, nearest(judge, [*STATISTICS]) if judge not in STATISTICS else ""),
+            ("judge", judge is not None and judge not in STATISTICS, nearest(judge or "", [*STATISTICS])),
         )
         if wrong
     ]
@@ -97,7 +94,8 @@ def simulate(
             server.run(len(work) * (part + 1) // PARTS)
         runs.append(Run.of(server))
     limits = {name: float(limit) for name, limit in answers.targets.items() if name in METRICS}
-    return Simulation(case_title(answers), tuple(runs), limits, judge, (*says, *told), _warnings(answers, runs), answers.ledger(rests_on(case)))
+    judged = {name: judge or answers.request.statistics.get(name, "mean") for name in limits}
+    return Simulation(case_title(answers), tuple(runs), limits, judged, (*says, *told), _warnings(answers, runs), answers.ledger(rests_on(case)))
 
 
 def _bounded(work: Workload, rules: Rules) -> None:

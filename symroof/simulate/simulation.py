@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from symroof.specs.fields import STATISTICS
+
 if TYPE_CHECKING:
     from symroof.simulate.server import Server
 
 METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "response_time": "end to end", "queue_wait": "wait before the prefill"}
 """Times of which there are a mean and percentiles, and what people read."""
-STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p99": 0.99}
 FIELDS = [("arrival", float), ("start", float), ("first_token", float), ("end", float), ("prompt", np.int64), ("output", np.int64), ("cached", np.int64),
           ("priority", np.int64), ("refused", bool), ("counted", bool)]  # fmt: skip
 
@@ -148,7 +149,7 @@ class Simulation:
         title: the case.
         runs: each with other draws.
         limits: the targets of the case for ``ttft`` and ``itl``, in seconds.
-        judged: the statistic that a target is held against.
+        judged: the statistic that each target is of.
         says: what was simulated, and what was left out.
         warnings: what to know before a number.
 
@@ -163,7 +164,7 @@ class Simulation:
     title: str
     runs: tuple[Run, ...]
     limits: Mapping[str, float]
-    judged: str
+    judged: Mapping[str, str]
     says: tuple[str, ...]
     warnings: tuple[str, ...]
     ledger: Mapping[str, Any] = field(default_factory=dict)
@@ -200,7 +201,7 @@ class Simulation:
     def checks(self) -> dict[str, dict[str, Any]]:
         """Target -> its limit, the figure held against it, and whether it is met."""
         summary = self.summary
-        values = {name: summary[name][self.judged].value for name in self.limits}
+        values = {name: summary[name][self.judged[name]].value for name in self.limits}
         # a response of one token has no time between tokens, and misses no target for it
         return {name: {"limit": limit, "value": values[name], "met": not values[name] > limit} for name, limit in self.limits.items()}
 
@@ -218,7 +219,7 @@ class Simulation:
             "replications": len(self.runs),
             "summary": {metric: {name: figure.as_json("s") for name, figure in each.items()} for metric, each in self.summary.items()},
             **{name: figure.as_json(unit) for name, (figure, unit) in self.rates.items()},
-            "targets": {name: {**check, "statistic": self.judged, "unit": "s", "value": check["value"] if math.isfinite(check["value"]) else None}
+            "targets": {name: {**check, "statistic": self.judged[name], "unit": "s", "value": check["value"] if math.isfinite(check["value"]) else None}
                         for name, check in self.checks.items()},
             "says": list(self.says),
             "warnings": list(self.warnings),
@@ -256,7 +257,7 @@ class Simulation:
         return len(self.runs) == len(other.runs) and all(a.requests.tobytes() == b.requests.tobytes() and np.array_equal(a.gaps, b.gaps) for a, b in pairs)
 
     def __hash__(self) -> int:
-        return hash((self.title, self.judged, self.says, tuple(run.requests.tobytes() for run in self.runs)))
+        return hash((self.title, self.says, tuple(run.requests.tobytes() for run in self.runs)))
 
     def __repr__(self) -> str:
         from symroof.units import format_quantity

@@ -124,6 +124,33 @@ def amount(unit: str, written_in: str | None = None, bare: bool = False) -> Any:
     return Annotated[Any, BeforeValidator(lambda value: _positive(in_unit(value, unit, written_in, bare))), WithJsonSchema(schema)]
 
 
+STATISTICS = {"mean": None, "p50": 0.5, "p90": 0.9, "p99": 0.99}
+"""What a limit on a latency may be of: the mean, or the share of times that are no longer."""
+
+
+def split_statistic(value: object) -> tuple[str, object]:
+    """The statistic that a limit is of, and the limit: ``{p99: 2 s}`` or ``p99 2 s``; without one it is of the mean.
+
+    >>> split_statistic("p99 2 s"), split_statistic({"p90": "50 ms"}), split_statistic("200 ms")
+    (('p99', '2 s'), ('p90', '50 ms'), ('mean', '200 ms'))
+
+    Raises:
+        ValueError: no such statistic, or more than one.
+    """
+    if isinstance(value, dict):
+        if len(value) != 1:
+            raise ValueError("one statistic and its limit, as in {p99: 2 s}")
+        ((name, limit),) = value.items()
+    else:
+        found = re.fullmatch(r"(mean|p\d+)[\s:]+(\S.*)", value.strip()) if isinstance(value, str) else None
+        if not found:
+            return "mean", value
+        name, limit = found.groups()
+    if name not in STATISTICS:
+        raise ValueError(f"no such statistic {str(name)[:20]!r}; there are {', '.join(STATISTICS)}")
+    return str(name), limit
+
+
 def _positive(read: Quantity) -> Quantity:
     if read.value <= 0:
         raise ValueError("must be positive")

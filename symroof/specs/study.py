@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo, Validat
 
 from symroof.formula.tree import Num
 from symroof.specs.definition_entries import FormulaSpec, ThresholdSpec
-from symroof.specs.fields import Faults, Spec, in_unit
+from symroof.specs.fields import STATISTICS, Faults, Spec, in_unit, split_statistic
 from symroof.specs.input_values import Setting, in_domain
 from symroof.specs.study_fields import (
     Assume,
@@ -40,19 +40,29 @@ def _left_out(value: object, info: ValidationInfo) -> bool:
 
 
 def _limit(target: str, example: str) -> Any:
-    """A field that holds the limit of one target."""
+    """A field that holds the statistic and the limit of one target; only times have other statistics than the mean."""
     symbol = INPUTS[TARGET_SYMBOLS[target]]
+    text: dict[str, Any] = {"type": "string", "description": symbol.meaning, "examples": [example]}
+    timed = symbol.unit == "s"
+    of_each = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in STATISTICS},
+        "minProperties": 1,
+        "maxProperties": 1,
+        "additionalProperties": False,
+    }
 
-    def check(value: object) -> Setting:
-        return in_domain(symbol, Num(in_unit(value, symbol.unit, symbol.written_in).value, symbol.dimension))
+    def check(value: object) -> tuple[str, Setting]:
+        statistic, limit = split_statistic(value) if timed else ("mean", value)
+        return statistic, in_domain(symbol, Num(in_unit(limit, symbol.unit, symbol.written_in).value, symbol.dimension))
 
-    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"type": "string", "description": symbol.meaning, "examples": [example]})]
+    return Annotated[Any, BeforeValidator(check), WithJsonSchema({"anyOf": [text, of_each]} if timed else text)]
 
 
 class Targets(Spec):
     """Limits on what is served, each on one metric.
 
-    ``ttft`` and ``itl`` are times, ``itl`` of the last step; ``cost`` is the price of a million output tokens, ``price`` that
+    ``ttft`` and ``itl`` are times, ``itl`` of the last step, in the mean or as a percentile (``{p99: 2 s}``), which simulation decides; ``cost`` is the price of a million output tokens, ``price`` that
     of the devices that hold one copy of the model, ``fleet_price`` that of all devices: a budget. Memory is always a limit.
     """
 

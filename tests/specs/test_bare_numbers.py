@@ -26,6 +26,7 @@ WIDTHS = {
     "act_bytes_per_element",
     "quantized_bytes_per_param",
     "link_bytes_per_element",
+    "dispatch_bytes_per_element",
 }
 
 

@@ -1,0 +1,118 @@
+"""Targets of a percentile: simulation decides them, for the configurations that closed forms, which are means, leave."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from symroof.analysis.tracking import Track, untracked
+from symroof.analysis.verdict import LOAD, TargetCheck, metric_of
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.quantity_result import Result
+from symroof.errors import InputError
+from symroof.select.configuration import Configuration, Run, at_batch
+from symroof.simulate.run_simulation import REQUESTS, simulate
+from symroof.simulate.simulation import Simulation
+
+MOST_SIMULATED, ENOUGH = 60, 12
+"""Configurations that are simulated, best first, and how many of them have to pass for no more to be."""
+
+MORE_COPIES = (Fraction(11, 10), Fraction(5, 4), Fraction(3, 2), Fraction(2), Fraction(3))
+"""Replicas that are tried, times those that closed forms ask for, until the waits are short enough."""
+
+SMALLER = 4
+"""How often a batch that nobody chose is halved, until steps are short enough."""
+
+MEDIAN_OFF = 3
+"""How far a mean may be above the limit of a median: few long waits raise the one alone."""
+
+
+def decide(ranked: Sequence[Configuration], percentiles: Mapping[str, str], track: Track = untracked) -> list[Configuration]:
+    """The configurations, in the same order, with the targets of a percentile decided by simulation.
+
+    ``percentiles``: target -> its statistic. One that closed forms leave is simulated as it is, and where it misses with more replicas if their number
+    is open, else with smaller batches if nobody chose the batch; the first that passes is taken. Others than the first :data:`MOST_SIMULATED`, and those
+    after :data:`ENOUGH` passed, are left undecided.
+    """
+    decided, simulated, passed = [], 0, 0
+    for configuration in track(ranked, "simulating configurations"):
+        if not _left(configuration.run, percentiles):
+            decided.append(configuration)
+        elif simulated < MOST_SIMULATED and passed < ENOUGH:
+            decided.append(_decided(configuration, percentiles))
+            simulated, passed = simulated + 1, passed + (decided[-1].state == "passes")
+        else:
+            decided.append(replace(configuration, run=_undecided(configuration.run, percentiles), window=None, ends={}))
+    return decided
+
+
+def _left(run: Run, percentiles: Mapping[str, str]) -> bool:
+    """Whether the means pass; those of a median may be above it."""
+    if run.unjudged or LOAD in run.missed_as_expected:
+        return False
+    missed = set(run.missed_as_expected)
+    return all(percentiles.get(name) == "p50" and run.share(name) <= MEDIAN_OFF for name in missed)
+
+
+def _decided(configuration: Configuration, percentiles: Mapping[str, str]) -> Configuration:
+    first, *others = _attempts(configuration)
+    run = _simulated(first, percentiles)
+    for other in () if _meets(run) else others:
+        tried = _simulated(other, percentiles)
+        if _meets(tried) and tried.passes:
+            run = tried
+            break
+    return replace(configuration, run=run, window=None, ends={})
+
+
+def _meets(run: Run) -> bool:
+    """Whether what was simulated meets its targets: looked at first, as the other conditions take longer."""
+    return all(check.met for check in run.simulated)
+
+
+def _attempts(configuration: Configuration) -> Iterator[Run]:
+    """The run as it is, and those that wait less or step faster."""
+    run = configuration.run
+    yield run
+    if "arrival_rate" in run.own.given:
+        if "dp" not in run.own.given:
+            more = sorted({math.ceil(run.copies * times) for times in MORE_COPIES} - {run.copies})
+            yield from (replace(run, changes=tuple({**dict(run.changes), "dp": copies}.items()), quick={}, shares={}, slow={}, fast={}) for copies in more)
+    elif not configuration.chosen:
+        smaller = {run.batch >> halved for halved in range(1, SMALLER + 1)} - {0}
+        yield from (at_batch(replace(run, shares={}), batch) for batch in sorted(smaller, reverse=True))
+
+
+def _simulated(run: Run, percentiles: Mapping[str, str]) -> Run:
+    """The run with the targets of a percentile as simulated at the expected values, and at the slow end of what was measured if they are met there."""
+    case = run.bound_case
+    found = slow = _figures(case, percentiles)
+    if all(value <= case.targets[name] for name, value in found.items()) and case.slow_end is not case:
+        slow = _figures(case.slow_end, percentiles)
+    checks = []
+    for name, statistic in percentiles.items():
+        limit = case.targets[name]
+        met = False if found[name] > limit else True if slow[name] <= limit else None
+        symbol = replace(case.case.theory.symbol(metric_of(name, case.case) or f"loaded_{name}"), digits=3)
+        checks.append(TargetCheck(name, Result(symbol, found[name]), limit, met, statistic))
+    return run.with_decided(tuple(checks), {name: float(value / case.targets[name]) for name, value in slow.items()})
+
+
+def _undecided(run: Run, percentiles: Mapping[str, str]) -> Run:
+    return run.with_open({name: f"its {statistic} was not simulated: enough configurations before it pass" for name, statistic in percentiles.items()})
+
+
+def _figures(case: BoundCase, percentiles: Mapping[str, str]) -> dict[str, Fraction]:
+    """Target -> the statistic in seconds; infinite where requests are refused or nothing could be simulated."""
+    found = _simulation(case)
+    if found is None or any(run.requests.refused.any() for run in found.runs):
+        return dict.fromkeys(percentiles, Fraction(10**9))
+    summary = found.summary
+    return {name: Fraction(summary[name][statistic].value) for name, statistic in percentiles.items()}
+
+
+def _simulation(case: BoundCase) -> Simulation | None:
+    try:
+        return simulate(case, requests=max(REQUESTS, 20 * int(case.number("batch"))) if "arrival_rate" not in case.given else None)
+    except InputError:
+        return None
