@@ -56,7 +56,9 @@ def _count(value: Fraction) -> str:
 def degrees(bound_case: BoundCase) -> list[str]:
     """The parallel degrees above one, where the number of devices does not say them: ``attention_dp 8``."""
     above = [(name, bound_case.case.value(name)) for name in DEGREES if name in bound_case.case.given and bound_case.case.value(name) != 1]
-    return [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
+    of_decode = [] if [name for name, _ in above] in ([], ["tp"]) else [f"{name} {value}" for name, value in above]
+    of_prefill = " ".join(f"{name} {value}" for name, value in bound_case.request.prefill.items())
+    return [*of_decode, *([f"prefill {of_prefill}"] if of_prefill else [])]
 
 
 def case_label(bound_case: BoundCase) -> str:

@@ -62,6 +62,7 @@ class Study:
         draft: the model that drafts tokens for speculative decoding; its cost per token is derived.
         theory: a user-defined theory, a :class:`symroof.Theory`, a file or a shipped one (``training-step``): its inputs are keywords,
             plain numbers in the units that it declares; its quantities are like any other.
+        prefill: instances that only prefill, where they have a layout of their own: ``{"tp": 4, "instances": 3}`` beside all that decode (``dp``).
         targets: limits by metric: ``{"ttft": 0.2, "itl": "50 ms"}``; a plain number is in seconds, or in USD.
         efficiency: where efficiencies that are not given come from: ``"peak"`` (a bound, the default) or ``"measured"`` (what to expect, a range).
         engine: the engine, or its class, that ``"measured"`` is of: ``"compiled"`` (the default), ``"earlier"`` (compiled engines until 2024), ``"eager"``, ``"ggml"``.
@@ -89,6 +90,7 @@ class Study:
         assume_family: str | None = None,
         draft: str | None = None,
         theory: str | os.PathLike[str] | Declaring | None = None,
+        prefill: dict[str, int] | None = None,
         targets: dict[str, Any] | None = None,
         efficiency: str | None = None,
         engine: str | None = None,
@@ -97,7 +99,7 @@ class Study:
         self.spec: StudySpec | None = None
         self.document: Document | None = None
         own = declared_in(os.fspath(theory)) if isinstance(theory, (str, os.PathLike)) else NONE if theory is None else theory.declared
-        words: dict[str, Any] = {"assume_family": assume_family, "draft": draft, "efficiency": efficiency, "engine": engine}
+        words: dict[str, Any] = {"assume_family": assume_family, "draft": draft, "efficiency": efficiency, "engine": engine, "prefill": prefill}
         self.request = target_request(targets or {}).over(request_of(model, hardware, preset, assume, own=own, **words, **chosen))
 
     @classmethod

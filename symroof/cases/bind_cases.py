@@ -19,6 +19,7 @@ from symroof.cases.engine_defaults import add_engine_defaults, assumed
 from symroof.cases.input_formulas import check_formulas, formula_inputs
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, inputs_of_specs, load_device, load_model, load_preset
 from symroof.cases.measured_efficiencies import add_measured_efficiencies
+from symroof.cases.prefill_layout import alone, prefill_inputs
 from symroof.cases.quantity_result import as_written
 from symroof.cases.request import Request
 from symroof.cases.request_mix import add_mix
@@ -43,6 +44,7 @@ from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting, device_input
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
+from symroof.theory.layout import DEGREES
 from symroof.theory.operator_table import WIDTH
 
 if TYPE_CHECKING:  # presets load when one is chosen
@@ -193,7 +195,8 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     if model and model.stored_bytes and roles["weights"] is None and values.keys().isdisjoint(STORAGE):
         size, more = stored_size(model, made.case.value("weight_bytes"))
         made = made.with_changes(given=made.given | {"weight_bytes": size}, warnings=(*made.warnings, *more))
-    return _with_draft(made, layered, documents, roles, single) if draft.spec else made
+    made = _with_draft(made, layered, documents, roles, single) if draft.spec else made
+    return _with_prefill(made, layered, documents, roles, single) if layered.prefill else made
 
 
 def _add_measured_prefill(given: dict[str, SourcedValue]) -> None:
@@ -201,6 +204,22 @@ def _add_measured_prefill(given: dict[str, SourcedValue]) -> None:
     measured = given.get("ttft")
     if measured and "prefill_time" not in given and isinstance(measured.setting, (Num, ValueRange)):
         given["prefill_time"] = SourcedValue(parse("ttft - queue_time - prefill_overhead"), f"what ttft leaves ({measured.source})")
+
+
+def _with_prefill(made: BoundCase, layered: Request, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> BoundCase:
+    """The combination with prompts read by instances of another layout, on the same kind of device."""
+    if made.assumptions["scheduling"] != "disaggregated":
+        raise InputError(
+            Problem(
+                layered.origin.get("scheduling", "given"),
+                f"prefill has instances of its own, and scheduling is {made.assumptions['scheduling']}",
+                path="prefill",
+            )
+        )
+    other = alone(layered)
+    assert made.spec_inputs is not None
+    bound = _bind(other, made.spec_inputs, documents, roles, {name: value for name, value in single.items() if name in other.values and name not in DEGREES})
+    return replace(made, given=made.given | prefill_inputs(bound, made, layered.prefill), prefill_case=bound)
 
 
 STORAGE = (WIDTH, "weight_bytes", "params")

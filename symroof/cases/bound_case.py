@@ -106,6 +106,7 @@ class BoundCase(DropsCaches):
     several_models: bool = False
     search_inside: bool = True
     chosen_draft: LoadedSpec[ModelSpec] = field(default_factory=LoadedSpec)
+    prefill_case: BoundCase | None = field(default=None, compare=False)
     changed_case: Case | None = None
     spec_inputs: SpecInputs | None = field(default=None, repr=False)
     memo: Memo = field(default_factory=Memo, init=False, compare=False, repr=False)

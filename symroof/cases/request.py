@@ -19,7 +19,7 @@ from symroof.specs.input_values import Setting, device_input, device_setting, se
 from symroof.specs.model import ModelSpec
 from symroof.specs.model_files import read_model
 from symroof.specs.study import StudySpec
-from symroof.specs.study_fields import efficiency_basis, precision_names, read_assumptions, weight_precisions
+from symroof.specs.study_fields import efficiency_basis, precision_names, prefill_layout, read_assumptions, weight_precisions
 from symroof.specs.study_files import is_theory, read_study, read_theory
 from symroof.strict_yaml import Document
 from symroof.theory.declarations import NONE, Declarations
@@ -45,6 +45,7 @@ class Request:
     ``deciding``: hardware or settings are decided by the answers, so efficiencies that are not set are what measurements lead to expect.
     ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset).
     ``engine``: the profile of the serving engine, with its version; ``engine_class``: the class of engines measured, where that is said apart.
+    ``prefill``: the layout and the number of instances that only prefill, where they have one of their own.
     ``statistics``: what each target is of, ``mean`` or a percentile.
     ``own``: names that the study declares itself. ``of_devices``: inputs of one device, by a name such as ``h100-sxm.price``.
     """
@@ -66,6 +67,7 @@ class Request:
     own: Declarations = NONE
     of_devices: Values = field(default_factory=dict, hash=False)
     statistics: Mapping[str, str] = field(default_factory=dict, hash=False)
+    prefill: Mapping[str, Fraction] = field(default_factory=dict, hash=False)
 
     @property
     def percentiles(self) -> dict[str, str]:
@@ -109,6 +111,7 @@ def request_of(
     efficiency: str | None = None,
     engine: str | None = None,
     own: Declarations = NONE,
+    prefill: Mapping[str, Any] | None = None,
     **chosen: Any,
 ) -> Request:
     """A request from plain values: precisions by role, every other keyword a symbol or quantity, the ``own`` of the study among them.
@@ -139,12 +142,18 @@ def request_of(
             problems.append(Problem(origin, message, path="assume", hint=hint))
     basis = _read(efficiency_basis, "efficiency", efficiency, origin, problems)
     named, kind = _engine(engine, origin, problems)
+    try:
+        apart = prefill_layout(prefill or {})
+    except Faults as fault:
+        problems += [Problem(origin, message, path=".".join(("prefill", *map(str, place)))) for place, message in fault.items]
     if problems:
         raise InputError(problems)
+    if apart:
+        switches.setdefault("scheduling", "disaggregated")
     sources = dict.fromkeys([*precision, *values, *of_devices, *switches, *(["draft"] if draft else [])], origin)
     models = (model,) if isinstance(model, ModelSpec) else _names(model)
     chosen_so = Request(models, _names(hardware), precision, values, switches, preset, sources, base, assume_family, draft)
-    return replace(chosen_so, efficiency=basis, engine=named, engine_class=kind, own=own, of_devices=of_devices)
+    return replace(chosen_so, efficiency=basis, engine=named, engine_class=kind, own=own, of_devices=of_devices, prefill=apart)
 
 
 def _read(how: Callable[[str], str], name: str, value: str | None, origin: str, problems: list[Problem]) -> str:
@@ -228,7 +237,10 @@ def study_request(document: Document) -> tuple[StudySpec | None, Request]:
     values: Values = {**spec.workload, **spec.efficiency, **spec.parallel, **plain, **aims}
     precision = {role: value for role, value in spec.precision if value}
     origin = dict.fromkeys([*values, *of_devices, *precision, *spec.assume, "draft"], "study")
-    own = Request(spec.model, spec.hardware, precision, values, spec.assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared)
+    assume = {"scheduling": "disaggregated"} | spec.assume if spec.prefill else spec.assume
+    own = Request(
+        spec.model, spec.hardware, precision, values, assume, spec.preset, origin, base, spec.assume_family, spec.draft, own=declared, prefill=spec.prefill
+    )
     named, kind = chosen_engine(spec.engine) if spec.engine else ("", "")
     own = replace(own, statistics={name: statistic for name, (statistic, _) in limits.items()})
     return spec, replace(own, efficiency=spec.efficiency.basis, engine=named, engine_class=spec.efficiency.engine or kind, of_devices=of_devices)

@@ -63,6 +63,12 @@ def case_options(command: F) -> F:
             help="Any input or quantity, with its unit: mem_bandwidth='3.35 TB/s'; of one device: h200.price='3 USD/hour'.",
         ),
         click.option(
+            "--prefill",
+            multiple=True,
+            metavar="NAME=N",
+            help="Instances that only prefill, with a layout of their own: tp, pp, attention_dp, ep, and instances (or devices) beside all that decode.",
+        ),
+        click.option(
             "--target",
             multiple=True,
             metavar="NAME=VALUE",
@@ -97,6 +103,7 @@ def pairs(values: tuple[str, ...], option: str) -> dict[str, Any]:
 
 NOT_INPUTS = {
     **{name: f"; --{name.replace('_', '-')} sets it" for name in ("model", "hardware", "preset", "assume", "assume_family", "draft", "efficiency", "engine")},
+    "prefill": "; --prefill tp=4 sets it",
     **dict.fromkeys(("origin", "base", "own"), ""),
 }
 """Names of a case that are not inputs, with a hint which option sets them."""
@@ -117,7 +124,7 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
         raise click.BadParameter(f"{twice} is {' and '.join(assume[twice])}; a case takes one", param_hint="--assume")
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}
-    chosen |= {"own": own or NONE}
+    chosen |= {"own": own or NONE, "prefill": pairs(options.get("prefill", ()), "--prefill")}
     line = request_of(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
     return target_request(pairs(options.get("target", ()), "--target")).over(line)
 

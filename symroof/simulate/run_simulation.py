@@ -84,8 +84,8 @@ def simulate(
         says = traffic.says()
     schedule = case.theory.assumptions["scheduling"]
     cost = StepCost(case)
-    prefill = None if schedule == "chunked" else StepCost(case, "prefill")
-    rules, told = _rules(answers, cost, schedule, budget)
+    prefill = None if schedule == "chunked" else StepCost((answers.prefill_case or answers).case, "prefill")
+    rules, told = _rules(answers, cost, prefill or cost, schedule, budget)
     runs = []
     for work in works:
         _bounded(work, rules)
@@ -187,7 +187,7 @@ def number(case: Case, name: str) -> Fraction:
         raise InputError(Problem("simulate", str(error), path=name)) from None
 
 
-def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
+def _rules(answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:
     """What the engine puts into a step, and the same in words."""
     case, groups = answers.case, cost.groups
     batch = -(-int(case.value("batch")) // groups)
@@ -206,7 +206,7 @@ def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None
         if budget <= batch:
             raise InputError(Problem("budget", f"of {budget:,} tokens leaves none for prompts beside {batch:,} that decode"))
     else:
-        together = max(1, int(case.value("prefill_batch")) // groups)
+        together = max(1, int(case.value("prefill_batch")) // prefill.groups)
         where = "before any decode" if schedule == "exclusive" else "on other devices"
         if budget is not None and schedule == "exclusive":
             together = batch
@@ -216,7 +216,7 @@ def _rules(answers: BoundCase, cost: StepCost, schedule: str, budget: int | None
             told += [f"the budget of {budget:,} tokens is not used: prompts are prefilled whole"] if budget is not None else []
             budget = None
     if schedule == "disaggregated":
-        instances = number(case, "prefill_devices") / Fraction(case.value("instance_devices"))
+        instances = number(case, "prefill_devices") / Fraction(case.value("prefill_instance_devices"))
         if not 0 < instances <= 1000 or instances.denominator > 1000:
             raise InputError(Problem("prefill_devices", "have to make from 1/1,000 to 1,000 instances"))
         try:

@@ -429,11 +429,10 @@ class Disaggregated(Paused):
             if start > self.clock:
                 break
             some: list[int] = []
-            while self.queue and len(some) < self.rules.together * len(self.groups) and self.queue[0][1] <= start:
+            while self.queue and len(some) < self.rules.together * self.prefill.groups and self.queue[0][1] <= start:
                 some.append(heapq.heappop(self.queue)[2])
-            seconds = self.turns * prefill_seconds(
-                self, [[(i, self.prompt[i] - self.read[i]) for i in some[g :: len(self.groups)]] for g in range(len(self.groups))]
-            )
+            of_group = [some[g :: self.prefill.groups] for g in range(self.prefill.groups)]
+            seconds = self.turns * prefill_seconds(self, [[(i, self.prompt[i] - self.read[i]) for i in own] for own in of_group])
             heapq.heapreplace(self.free, start + seconds)
             self.prefill_time += seconds / len(self.free)
             for i in some:

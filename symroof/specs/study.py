@@ -18,6 +18,7 @@ from symroof.specs.study_fields import (
     NameList,
     Parallel,
     Precision,
+    PrefillLayout,
     StudySettings,
     Thresholds,
     Workload,
@@ -86,6 +87,7 @@ class StudySpec(Spec):
     assume_family: str | None = None
     hardware: NameList = NEEDED
     parallel: Parallel = {}
+    prefill: PrefillLayout = {}
     precision: Precision = Precision.model_construct()
     workload: Workload = NEEDED
     engine: Engine | None = None

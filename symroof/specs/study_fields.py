@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ValidationInfo, WithJsonSchema
@@ -258,3 +261,44 @@ class Precision(Spec):
     weights: WeightPrecisions | None = None
     kv: Precisions | None = None
     activations: Precisions | None = None
+
+
+OF_PREFILL = ("tp", "pp", "attention_dp", "ep", "instances", "devices")
+"""What a layout of instances that only prefill says."""
+
+
+def prefill_layout(value: object) -> dict[str, Fraction]:
+    """The layout and number of the instances that only prefill, by name: whole numbers from 1 on.
+
+    >>> prefill_layout({"tp": 4, "instances": "3"})
+    {'tp': Fraction(4, 1), 'instances': Fraction(3, 1)}
+
+    Raises:
+        Faults: everything wrong, with the name.
+    """
+    if not isinstance(value, Mapping):
+        raise Faults([((), "expected keys and values")])
+    faults: list[Fault] = []
+    for key, item in value.items():
+        if key not in OF_PREFILL:
+            faults.append(((str(key)[:40],), f"unknown key; {nearest(str(key), OF_PREFILL)}"))
+        elif isinstance(item, bool) or not re.fullmatch(r"[1-9]\d{0,5}", str(item).strip()):
+            faults.append(((key,), "is a whole number from 1 on"))
+    if {"instances", "devices"} <= value.keys():
+        faults.append((("devices",), "instances say how many devices there are"))
+    raise_faults(faults)
+    return {key: Fraction(str(item).strip()) for key, item in value.items()}
+
+
+PrefillLayout: TypeAlias = Annotated[
+    Any,
+    BeforeValidator(prefill_layout),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "description": "instances that only prefill, where their layout is their own: degrees, and how many instances (or devices) beside all that decode",
+            "properties": {name: {"type": "integer", "minimum": 1} for name in OF_PREFILL},
+            "additionalProperties": False,
+        }
+    ),
+]

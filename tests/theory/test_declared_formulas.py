@@ -502,7 +502,8 @@ FORMULAS = {
     "chunked_itl": lambda v: (v.chunked_steps_time * v.batch_beside_chunks + v.loaded_decode_time * (v.chunked_batch - v.batch_beside_chunks * (1 - v.decode_only_share))) / v.chunked_batch,
     "chunked_request_rate": lambda v: v.prompts_per_step * v.busy_groups / v.mean_step_time if v.slot_steps >= Fraction(1, 2) else v.prefill_batch / v.service_time,
     "exclusive_request_rate": lambda v: 1 / (v.slot_steps * v.loaded_decode_time / v.batch + v.service_time / v.prefill_batch),
-    "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.instance_devices),
+    "prefill_instance_devices": lambda v: v.instance_devices,
+    "prefill_request_rate": lambda v: v.prefill_batch * v.prefill_devices / (v.service_time * v.prefill_instance_devices),
     "decode_request_rate": lambda v: v.batch / v.loaded_decode_time / v.slot_steps,
     "disaggregated_request_rate": lambda v: min(v.prefill_request_rate, v.decode_request_rate) if v.slot_steps >= Fraction(1, 2) else v.prefill_request_rate,
     "served_itl": lambda v: v.served_step_time / v.gained_tokens,
@@ -541,7 +542,7 @@ FORMULAS = {
     },
     "prefill_slots": {
         "chunked": lambda v: max(1, v.open_room / v.uncached_prompt) * v.attention_dp, "exclusive": lambda v: v.prefill_batch,
-        "disaggregated": lambda v: v.prefill_batch * v.prefill_devices / v.instance_devices,
+        "disaggregated": lambda v: v.prefill_batch * v.prefill_devices / v.prefill_instance_devices,
     },
     "open_full_time": lambda v: v("full_step_time", **open_to_arrivals(v, v.seen_batch)),
     "prefill_slot_utilization": {

@@ -1,0 +1,103 @@
+"""Instances that prefill with a layout of their own: their passes as formulas over the inputs of the instances that decode.
+
+A case has one layout, that of its decode. The passes of the others are those of the theory for their layout: degrees go in as numbers, and so does
+whatever a layout changes, as the latency of a link; the load, the device and the efficiencies stay names.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+
+from symroof.cases.bound_case import BoundCase
+from symroof.cases.request import Request
+from symroof.cases.spec_values import SourcedValue
+from symroof.errors import InputError, Problem
+from symroof.formula.rewrite import inline
+from symroof.formula.tree import Expr, Name, Num
+from symroof.theory.case import Case
+from symroof.theory.layout import DEGREES
+
+INSTANCES, DEVICES = "instances", "devices"
+"""How many instances prefill beside all those that decode, or how many devices."""
+NOT_ITS_OWN = frozenset({*DEGREES, "prefill_devices", "prefill_batch", "batch", "output", "chunk", "arrival_rate"})
+"""Values of a case that do not count for the instances that prefill: those of the decode, and of both together."""
+PARTS = (
+    "time",
+    "flops_per_device",
+    "bytes_per_device",
+    "attention_flops_per_device",
+    "compute_time",
+    "memory_time",
+    "roofline_time",
+    "link_time",
+    "exchange_time",
+    "busy_time",
+    "overhead",
+)
+"""What a layout decides of a pass."""
+
+
+def alone(layered: Request) -> Request:
+    """The request of the instances that prefill."""
+    layout = {name: (Num(value),) for name, value in layered.prefill.items() if name in DEGREES}
+    values = {name: value for name, value in layered.values.items() if name not in NOT_ITS_OWN}
+    return replace(layered, prefill={}, values=values | layout, statistics={})
+
+
+def prefill_inputs(other: BoundCase, made: BoundCase, prefill: Mapping[str, Fraction]) -> dict[str, SourcedValue]:
+    """The values that instances of another layout set in a case.
+
+    Raises:
+        InputError: they do not hold the model and a prompt; they are no whole number of instances.
+    """
+    if other.does_not_fit:
+        needed, usable = (other.result(name).text(3) for name in ("memory_bytes_per_device", "usable_memory_per_device"))
+        raise InputError(
+            Problem("prefill", f"an instance does not hold the model and a prompt: {needed} on a device with {usable}", hint="more devices: tp, pp, ep")
+        )
+    size = Fraction(other.case.value("instance_devices"))
+    devices = prefill[DEVICES] if DEVICES in prefill else prefill.get(INSTANCES, Fraction(1)) * size
+    if (devices / size).denominator != 1:
+        raise InputError(Problem("prefill", f"{devices} devices are no whole number of instances of {size}", path=DEVICES))
+    words = _Words(other.case, made.case)
+    copies = made.number("dp")
+    title = f"prefill: {devices / size} instance{'s' * (devices != size)} of {size} device{'s' * (size != 1)}"
+    spread = f", for {copies} instances that decode" if copies != 1 else ""
+    values = {
+        "prefill_devices": SourcedValue(Num(devices / copies, made.case.theory.symbol("prefill_devices").dimension), title + spread),
+        "prefill_instance_devices": SourcedValue(Num(size, made.case.theory.symbol("instance_devices").dimension), title),
+    }
+    if "prefill_batch" not in made.given:
+        values["prefill_batch"] = SourcedValue(Num(Fraction(other.case.value("prefill_batch"))), title)
+    for part in PARTS:
+        name = f"prefill_{part}"
+        if other.case.theory.definition(name) is not None and not words.same(name):
+            values[name] = SourcedValue(words.of(name), title)
+    return values
+
+
+class _Words:
+    """Quantities of one case as formulas over the inputs of another."""
+
+    def __init__(self, own: Case, case: Case) -> None:
+        self.own, self.case = own, case
+        self.same = cache(self._same)
+
+    def of(self, name: str) -> Expr:
+        """A quantity over inputs of the case."""
+        return inline(Name(name), self._stands)
+
+    def _stands(self, name: str, changed: frozenset[str]) -> Expr | None:
+        """The formula for a name; None where it means the same in the case."""
+        if not self.own.dependencies(name) & changed and self.same(name):
+            return None
+        given = self.own.given.get(name)
+        return given if given is not None else self.own.formula_or_name(name, changed=changed)
+
+    def _same(self, name: str) -> bool:
+        """Whether a name, and all that it depends on, is the same in both."""
+        return all(
+            self.own.given.get(other) == self.case.given.get(other) and self.own.theory.definition(other) == self.case.theory.definition(other)
+            for other in self.own.dependencies(name)
+        )
