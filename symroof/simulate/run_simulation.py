@@ -196,15 +196,15 @@ def _rules(answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str,
     transfer, instances, together = (lambda prompt: 0.0), Fraction(1), 1
     if schedule == "chunked":
         if budget is None and case.is_set("chunk"):
-            budget = -(-int(case.value("chunk")) // groups) + batch
+            budget = -(-int(case.value("chunk")) // groups) + batch * cost.decoded
             told.append(f"a step{each} has {budget:,} tokens, chunk + batch: first those that decode, then prompts in order of arrival")
         elif budget is None:
             budget = NO_BUDGET
             told.append(f"a step{each} has no token budget: all prompts that wait are prefilled whole in the next one, as far as places in the batch are free")
         else:
             told.append(f"a step{each} has {budget:,} tokens: first those that decode, then prompts in order of arrival")
-        if budget <= batch:
-            raise InputError(Problem("budget", f"of {budget:,} tokens leaves none for prompts beside {batch:,} that decode"))
+        if budget <= batch * cost.decoded:
+            raise InputError(Problem("budget", f"of {budget:,} tokens leaves none for prompts beside {batch * cost.decoded:,} that decode"))
     else:
         together = max(1, int(case.value("prefill_batch")) // prefill.groups)
         where = "before any decode" if schedule == "exclusive" else "on other devices"
@@ -227,7 +227,9 @@ def _rules(answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str,
     told.append("requests wait until their longest cache fits; none is preempted" if share(1) else "memory is not known, and bounds nothing")
     if case.has_value("queue_time") and case.value("queue_time"):
         told.append("queue_time is not used: waits are simulated")
-    told.append("the first token comes with the prefill, each other one with a step; drafts are not modelled")
+    told.append("the first token comes with the prefill, each other one with a step")
+    if cost.decoded > 1:
+        told[-1] = f"the first token comes with the prefill, then {cost.gained:.3g} with each step in the mean, which verifies {cost.decoded} for a request"
     return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
 
 

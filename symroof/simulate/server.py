@@ -64,19 +64,30 @@ class Group:
         return len(self.waiting) + self.held
 
 
+def steps_of(output: Any, gained: float) -> list[int]:
+    """The decode steps of each response: all tokens but the first, so many a step in the mean. What is left of a step over goes to the next response.
+
+    >>> steps_of(np.array([1, 5, 6, 6]), 1), steps_of(np.array([1, 5, 6, 6]), 2.0)
+    ([0, 4, 5, 5], [0, 2, 2, 3])
+    """
+    exact = (output - 1) / gained
+    whole = np.diff(np.floor(np.cumsum(exact) + 1e-9), prepend=0.0)
+    return np.maximum(whole, output > 1).astype(int).tolist()  # type: ignore[no-any-return]
+
+
 class Gaps:
     """Times between the tokens of requests, each with how many there were."""
 
     def __init__(self) -> None:
         self.seconds, self.counts = array("d"), array("d")
 
-    def add(self, seconds: float, count: int) -> None:
+    def add(self, seconds: float, count: float) -> None:
         self.seconds.append(seconds)
         self.counts.append(count)
         if len(self.seconds) > MOST_GAPS:
             self._merge()
 
-    def extend(self, seconds: Any, count: int) -> None:
+    def extend(self, seconds: Any, count: float) -> None:
         self.seconds.frombytes(np.ascontiguousarray(seconds).tobytes())
         self.counts.frombytes(np.full(len(seconds), float(count)).tobytes())
         if len(self.seconds) > MOST_GAPS:
@@ -112,6 +123,7 @@ class Server:
         self.priority, self.follower, self.pause = work.priority.tolist(), work.follower.tolist(), work.pause.tolist()
         self.came, self.began, self.first, self.ended = ([math.nan] * count for _ in range(4))
         self.read, self.joined = list(self.cached), [0] * count
+        self.own_steps = steps_of(work.output, cost.gained)
         self.groups = [Group(len(cost.features)) for _ in range(cost.groups)]
         self.coming: list[tuple[float, int]] = [(time, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
         heapq.heapify(self.coming)
@@ -217,8 +229,9 @@ class Server:
         self.joined[i] = self.steps
         self._stretch(group, i)
 
-    def _context(self, i: int, step: int) -> int:
-        return self.prompt[i] + 1 + step - self.joined[i]  # type: ignore[no-any-return]
+    def _context(self, i: int, step: int) -> float:
+        done = step - self.joined[i]
+        return self.prompt[i] + 1 + (done if self.cost.gained == 1 else done * self.cost.gained)  # type: ignore[no-any-return]
 
     def _stretch(self, group: Group, i: int) -> None:
         """Add what a request brings to the steps from now on, up to its last or to where that no longer moves evenly."""
@@ -227,8 +240,8 @@ class Server:
         for f, (value, slope) in enumerate(zip(self.cost.of_token(context), slopes, strict=True)):
             group.features[f] += value
             group.slopes[f] += slope
-        left = self.output[i] - 1 - (now - self.joined[i])
-        even = self.cost.until(context) - context + 1
+        left = self.own_steps[i] - (now - self.joined[i])
+        even = self.cost.even_steps(context)
         heapq.heappush(group.events, (now + int(min(left, even)), i, now))
 
     def _leave(self, group: Group, i: int, began: int) -> None:
@@ -249,7 +262,7 @@ class Server:
             while group.events and group.events[0][0] <= self.steps:
                 _, i, began = heapq.heappop(group.events)
                 self._leave(group, i, began)
-                if self.steps - self.joined[i] >= self.output[i] - 1:
+                if self.steps - self.joined[i] >= self.own_steps[i]:
                     group.decoding -= 1
                     self.release(group, i)
                 else:
@@ -272,7 +285,7 @@ class Server:
 
     def pieces(self, group: Group) -> list[tuple[int, int]]:
         """The prompts of a group that a step takes along, each with its tokens."""
-        budget, found = self.rules.budget - group.decoding, []
+        budget, found = self.rules.budget - group.decoding * self.cost.decoded, []
         while budget > 0:
             i = group.partial
             if i is None:
@@ -311,10 +324,12 @@ class Server:
         return each[0] if len(each) == 1 else [sum(column) for column in zip(*each, strict=True)]
 
     def seconds(self, prompts: Sequence[Sequence[float]]) -> float:
-        """The time of a step with these features of prompts."""
-        if len(self.groups) == 1:
-            return float(self.cost.time(prompts[0], self.groups[0].features, self.groups[0].decoding))
-        return float(self.cost.slowest(prompts, [group.features for group in self.groups], [group.decoding for group in self.groups]))
+        """The time of a step with these features of prompts, drafts included."""
+        counts = [group.decoding for group in self.groups]
+        drafted = self.cost.draft_time(sum(counts))
+        if len(counts) == 1:
+            return float(self.cost.time(prompts[0], self.groups[0].features, counts[0])) + drafted
+        return float(self.cost.slowest(prompts, [group.features for group in self.groups], counts)) + drafted
 
     def interrupted(self) -> float:
         """When something may come that changes a step without prompts."""
@@ -335,11 +350,11 @@ class Server:
             return
         index = np.arange(steps, dtype=float)
         features = [[value + slope * index if slope else value for value, slope in zip(g.features, g.slopes, strict=True)] for g in self.groups]
-        times = self.cost.times(nothing, features, [group.decoding for group in self.groups], steps)
+        times = self.cost.times(nothing, features, [group.decoding for group in self.groups], steps) + self.cost.draft_time(decoding)
         ends = self.clock + np.cumsum(times)
         done = steps if limit == math.inf else min(steps, int(np.searchsorted(ends, limit)) + 1)
         if self.counting:
-            self.gaps.extend(times[:done], decoding)
+            self.gaps.extend(times[:done] / self.cost.gained, decoding * self.cost.gained)
         self.decode_time += float(ends[done - 1]) - self.clock
         self.clock = float(ends[done - 1])
         self.advance(done)
@@ -350,8 +365,9 @@ class Server:
         self.gap(seconds, decoding)
 
     def gap(self, seconds: float, count: int) -> None:
+        """Note the time between tokens of some requests; those of a verification share it."""
         if self.counting and count:
-            self.gaps.add(seconds, count)
+            self.gaps.add(seconds / self.cost.gained, count * self.cost.gained)
 
 
 class Paused(Server):

@@ -38,8 +38,14 @@ REMEMBERED = 1 << 16
 """Requests of which it is remembered what they add: lengths and contexts recur."""
 
 PIECE = Step("piece", (Segment("1", "piece_new", "piece_past", "prompt", rows="piece_rows"),))
-TOKEN = Step("token", (Segment("1", "1", "token_past"),))
-"""One request that is prefilled, and one that decodes."""
+"""One request that is prefilled."""
+
+
+def token_step(tokens: int) -> Step:
+    """One request that decodes: one token, or those of a verification."""
+    return Step("token", (Segment("1", str(tokens), "token_past"),))
+
+
 OF_PIECE, OF_TOKEN = ("piece_new", "piece_past", "piece_rows"), ("token_past",)
 
 
@@ -113,7 +119,9 @@ class StepCost:
 
     Args:
         step: ``loaded``, a step that decodes and may prefill, or ``prefill``.
-        time: the formula of its time; by default that of ``loaded``, or of a prefill with its overhead.
+
+    Attributes:
+        decoded, gained: tokens that a decoding request computes in a step, and that it gains in the mean; more than one with drafts.
 
     Raises:
         InputError: the case lacks something that a time needs.
@@ -128,6 +136,7 @@ class StepCost:
         self.groups = int(case.value("attention_dp")) if theory.layout.attention_dp else 1
         self.stages = int(case.value("pp")) if theory.layout.staged else 1
         self._fixed = theory.assumptions["kv_growth"] == "fixed"
+        self.decoded, self.gained = int(case.value("decoded_tokens")), float(case.value("gained_tokens"))
         kinds = dict.fromkeys((per, scope) for per, scope, _ in table.drivers(self.step) if not isinstance(scope, ExpertPool))
         self.features = tuple(kinds)
         self.drivers = tuple(self._drivers())
@@ -142,7 +151,8 @@ class StepCost:
             self._free, self._tree = free, inlined(case, time, free)
             self._time = printed(self._tree, free, FLOATS)
             self.of_piece = self._of_request(PIECE, OF_PIECE)
-            self._of_token = self._of_request(TOKEN, OF_TOKEN)
+            self._of_token = self._of_request(token_step(self.decoded), OF_TOKEN)
+            self._drafting = printed(inlined(case, parse("loaded_draft_time"), ("batch",)), ("batch",), FLOATS) if self.decoded > 1 else None
             self._context = float(case.value("context")) if self._fixed else 0.0
         except NoValue as error:
             raise InputError(Problem("simulate", f"this case has no step times: {error}")) from None
@@ -182,11 +192,20 @@ class StepCost:
 
         return features
 
-    def of_token(self, context: int) -> tuple[float, ...]:
+    @lru_cache(maxsize=REMEMBERED)  # noqa: B019: as old as its server
+    def draft_time(self, decoding: int) -> float:
+        """The time to draft for so many decoding requests, at the mean context of the case."""
+        return float(self._drafting(None, float(decoding))) if self._drafting and decoding else 0.0
+
+    def of_token(self, context: float) -> tuple[float, ...]:
         """What a decoding request that sees so many keys adds to a step."""
         return self._of_token((self._context if self._fixed else context) - 1)
 
-    def until(self, context: int) -> float:
+    def even_steps(self, context: float) -> float:
+        """The steps for which what a decoding request adds moves evenly from here on."""
+        return (self.until(context) - context) // self.gained + 1
+
+    def until(self, context: float) -> float:
         """The largest context up to which what a decoding request adds moves evenly from here on."""
         ends = [math.inf]
         for kind, reach, rate in () if self._fixed else self.reaches:
@@ -199,11 +218,11 @@ class StepCost:
                 ends.append(math.ceil(context / reach) * reach)
         return min(ends)
 
-    def slope(self, context: int) -> tuple[float, ...]:
-        """What each further key of a decoding request adds to a step, as far as that is even."""
-        if self._fixed or self.until(context) <= context:
+    def slope(self, context: float) -> tuple[float, ...]:
+        """What a decoding request adds more to each step, as its context grows, as far as that is even."""
+        if self._fixed or self.even_steps(context) <= 1:
             return self.nothing
-        return tuple(b - a for a, b in zip(self.of_token(context), self.of_token(context + 1), strict=True))
+        return tuple(b - a for a, b in zip(self.of_token(context), self.of_token(context + self.gained), strict=True))
 
     # ---------------------------------------------------------------------------------------------------------- time
 

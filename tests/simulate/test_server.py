@@ -263,3 +263,26 @@ def test_instances_that_share_prefill_devices_take_turns(tmp_path):
     sent = whole.requests.first_token[0] - time
     assert whole.requests.first_token.tolist() == pytest.approx([time + sent, 2 * time + sent])
     assert half.requests.first_token.tolist() == pytest.approx([2 * time + sent, 4 * time + sent])
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"batch": 16, "chunk": 2048},
+        {"batch": 64, "chunk": 512, "output": 100},
+        {"batch": 32, "assume": {"scheduling": "exclusive"}},
+        {"batch": 32, "assume": {"scheduling": "disaggregated"}, "prefill_devices": 1},
+        {"model": "deepseek-v3", "hardware": "h200", "attention_dp": 8, "weights": "fp8", "batch": 128, "chunk": 16384},
+    ],
+)
+@pytest.mark.parametrize(
+    "drafts", [{"draft_tokens": 1, "acceptance": "0.8", "draft_cost": "0.05"}, {"draft_tokens": 3, "tokens_per_verify": "2.4", "draft_cost": "0.02"}]
+)
+def test_drafts_as_in_the_closed_forms(server, drafts):
+    """Steps that verify several tokens of a request and gain some of them: rates and times between tokens are those of the formulas."""
+    case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 1024, "output": 300} | server | drafts
+    study = sr.Study(**case)
+    found = study.simulate(requests=3000)
+    assert found.rates["request_rate"][0].value == pytest.approx(float(study.exact("sustained_requests")), rel=0.03)
+    assert found.summary["itl"]["mean"].value == pytest.approx(float(study.exact("sustained_itl")), rel=0.03)
+    assert study.exact("sustained_itl") != sr.Study(**{name: value for name, value in case.items() if name not in drafts}).exact("sustained_itl")
