@@ -192,7 +192,6 @@ class StepCost:
 
         return features
 
-    @lru_cache(maxsize=REMEMBERED)  # noqa: B019: as old as its server
     def draft_time(self, decoding: int) -> float:
         """The time to draft for so many decoding requests, at the mean context of the case."""
         return float(self._drafting(None, float(decoding))) if self._drafting and decoding else 0.0
