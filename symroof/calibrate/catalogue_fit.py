@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 Key = tuple[str, str, str]
 """An input, a device family, an engine class."""
 
-START = {"mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 60.0, "link_share": 0.4}
+START = {"mfu": 0.6, "mbu": 0.8, "layer_overhead": 1e-4, "elementwise_bytes": 60.0, "link_latency": 1e-5, "link_share": 0.4}
 MOST = {"mfu": 1.0, "mbu": 1.0, "link_share": 1.0}
 STEPS = (0.5, 0.2, 0.08, 0.03, 0.01, 0.004)
 ROBUST = 0.25
@@ -35,24 +35,24 @@ HELD = 0.8
 SMALL_MESSAGE = 40_000
 
 
-def keys_of(family: str, engine: str, devices: int) -> tuple[Key, ...]:
-    """The class of each input for a family, an engine class and the devices of a group, in the order of ``FITTED``.
+def keys_of(family: str, engine: str, group: str) -> tuple[Key, ...]:
+    """The class of each input for a family, an engine class and what sends messages (:func:`link_group`), in the order of ``FITTED``.
 
     Compiled engines of 2025 are only measured on server parts: on other families they share the layer overhead of earlier ones.
     """
     ggml = engine == "ggml"
     server = ggml and family in ("hbm", "gddr")
     return (
-        ("mfu", "server" if server else family, "ggml" if ggml else ALL),
+        ("mfu", "server" if server else family, "ggml" if ggml else engine if family == "cdna" else ALL),
         ("mbu", ALL, ALL),
-        ("layer_overhead", "gddr" if family == "geforce" else family, "compiled" if engine == "earlier" and family != "hbm" else engine),
+        ("layer_overhead", "gddr" if family == "geforce" else family, "compiled" if engine == "earlier" and family not in ("hbm", "cdna") else engine),
         ("elementwise_bytes", ALL, ALL),
-        ("link_latency", link_group(devices), engine if engine == "compiled" else ALL),
+        ("link_latency", group, ALL if group == "experts" or engine != "compiled" else engine),
         ("link_share", ALL, ALL),
     )
 
 
-def single_class(family: str, engine: str, devices: int) -> tuple[Key, ...]:
+def single_class(family: str, engine: str, group: str) -> tuple[Key, ...]:
     """One class for all devices and engines, used for families without measurements."""
     return tuple((name, ALL, ALL) for name in FITTED)
 
@@ -81,14 +81,14 @@ class FitArrays:
         return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
 
     def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
-        return (single_class if self.single else keys_of)(row.family, row.engine, row.row.tp)
+        return (single_class if self.single else keys_of)(row.family, row.engine, row.row.link_group)
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
         """The parts, the row of each, and the indices of their parameters."""
         place = {key: i for i, key in enumerate(self.keys)}
         parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
-        values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent] for _, p, _ in parts])
+        values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent, p.added] for _, p, _ in parts])
         return values, np.array([i for i, _, _ in parts]), np.array([places for _, _, places in parts])
 
     @cached_property
@@ -110,7 +110,8 @@ class FitArrays:
         parts, row, places = self.arrays
         mfu, mbu, layer, elementwise, latency, link = values[places].T
         fixed = parts[:, 2] * layer + parts[:, 3] * elementwise + parts[:, 4] * latency
-        times = np.maximum(parts[:, 0] / mfu, parts[:, 1] / mbu) + fixed + parts[:, 5] / link
+        compute, memory = parts[:, 0] / mfu, parts[:, 1] / mbu
+        times = np.maximum(compute, memory) + parts[:, 6] * np.minimum(compute, memory) + fixed + parts[:, 5] / link
         summed: Array = np.bincount(row, weights=times, minlength=len(self.rows)).astype(np.float64)
         return summed
 
@@ -125,7 +126,7 @@ def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], single: bool 
     table = FitArrays(tuple(rows), single)
     point = np.log([latency[key] if key in latency else start[key[0]] for key in table.keys])
     most = np.log([MOST.get(key[0], 1e9) for key in table.keys])
-    free = [i for i, key in enumerate(table.keys) if key[0] != "link_latency"]
+    free = [i for i, key in enumerate(table.keys) if key not in latency]
     best = table.loss(point)
     for step in STEPS:
         moved = True
@@ -178,9 +179,10 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
     for i, row in enumerate(rows):
         shares = dict.fromkeys(FITTED, 0.0)
         for part in row.parts:
-            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row.family, row.engine, row.row.tp))
+            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row.family, row.engine, row.row.link_group))
             compute, memory = max(part.compute, part.tile) / mfu, part.memory / mbu
             shares["mfu" if compute > memory else "mbu"] += max(compute, memory)
+            shares["mbu" if compute > memory else "mfu"] += part.added * min(compute, memory)
             shares["layer_overhead"] += part.layers * layer
             shares["elementwise_bytes"] += part.between * elementwise
             shares["link_latency"] += part.messages * latency
@@ -196,19 +198,29 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
 ENOUGH = 10
 
 
-def interval_ends(values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> tuple[dict[Key, float], dict[Key, float]]:
-    """The parameters at the fast and at the slow end of their intervals."""
+MAIN = "hbm"
+"""The family with the most sources, whose intervals the inputs have that all families share."""
+
+
+def interval_ends(values: Mapping[Key, float], width: Mapping[str, float], widening: Mapping[str, float]) -> tuple[dict[Key, float], dict[Key, float]]:
+    """The parameters at the fast and at the slow end of their intervals; ``widening``: family -> factor on the scatter."""
     fast, slow = {}, {}
     for key, value in values.items():
-        factor = math.exp(widening * width[key[0]])
+        factor = math.exp(widening.get(SHARED_BY.get(key[1], key[1]), widening[MAIN]) * width[key[0]])
         share = key[0] in MOST
         fast[key] = min(value * factor, MOST[key[0]]) if share else value / factor
         slow[key] = value / factor if share else value * factor
     return fast, slow
 
 
-def leave_one_source_out(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]) -> tuple[list[HeldOutPrediction], float]:
-    """Predict every row from the other sources; also the smallest common widening of the intervals that contains 80 % of the rows."""
+SHARED_BY = {"server": "hbm", "experts": "hbm"}
+"""The families whose intervals classes have that several share."""
+
+
+def leave_one_source_out(
+    rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]
+) -> tuple[list[HeldOutPrediction], dict[str, float]]:
+    """Predict every row from the other sources; also, for each family, the smallest widening of its intervals that contains 80 % of its rows."""
     fitted = []
     for name in sorted({row.source for row in rows}):
         others, own = [row for row in rows if row.source != name], FitArrays(tuple(row for row in rows if row.source == name))
@@ -216,15 +228,21 @@ def leave_one_source_out(rows: Sequence[MeasuredRow], latency: Mapping[Key, floa
         near = {key[0]: value for key, value in general.items()}
         values = fit(others, latency, start={**near, "mfu": START["mfu"]})  # an mfu that no row determines keeps its start value
         fitted.append((own, with_missing_classes({**values, **latency}, general, own.keys)))
-    for step in range(1, 101):
-        widening = step / 20
-        made = [prediction for own, values in fitted for prediction in _predicted(own, values, width, widening)]
-        if sum(prediction.held for prediction in made) >= HELD * len(made):
-            break
+    made, widening = [], {}
+    for family in sorted({row.family for row in rows}):
+        for step in range(1, MOST_STEPS + 1):
+            widening[family] = step / 20
+            tried = [p for own, values in fitted for p in _predicted(own, values, width, widening[family]) if p.row.family == family]
+            if sum(prediction.held for prediction in tried) >= HELD * len(tried):
+                break
+        made += tried
     return made, widening
 
 
+MOST_STEPS = 100
+
+
 def _predicted(table: FitArrays, values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> list[HeldOutPrediction]:
-    fast, slow = interval_ends(values, width, widening)
+    fast, slow = interval_ends(values, width, {MAIN: widening})
     columns = (table.times(values), table.times(fast), table.times(slow))
     return [HeldOutPrediction(row, *map(float, times)) for row, *times in zip(table.rows, *columns, strict=True)]

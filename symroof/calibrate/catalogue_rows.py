@@ -1,14 +1,15 @@
 """The measurements of the catalogue as times with free efficiencies: the parts of each time at 100 % of peak."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import share_of_tile
+from symroof.cases.measured_efficiencies import OF_EXPERTS, share_of_tile
 from symroof.cases.request import request_of
+from symroof.cases.spec_values import middle
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
@@ -28,7 +29,8 @@ LATENCIES = ("layer_overhead", "elementwise_bytes", "link_latency")
 @dataclass(frozen=True)
 class TimeParts:
     """A time in seconds, as ``max(compute/mfu, tile/mfu, memory/mbu) + layers*layer_overhead + between*elementwise_bytes + messages*link_latency +
-    sent/link_share``; ``between`` is in seconds per byte; ``tile`` is the time of multiplying the smallest tile of rows with all weights read."""
+    sent/link_share``; ``between`` is in seconds per byte; ``tile`` is the time of multiplying the smallest tile of rows with all weights read.
+    With ``added`` (1) the maximum is a sum, as of attention groups."""
 
     compute: float
     memory: float
@@ -37,6 +39,11 @@ class TimeParts:
     messages: float
     sent: float
     tile: float = 0.0
+    added: float = 0.0
+
+    def scaled(self, times: float) -> "TimeParts":
+        """The parts of so many times the time."""
+        return replace(self, **{name: value * times for name, value in vars(self).items() if name != "added"})
 
     @property
     def roof(self) -> float:
@@ -115,19 +122,35 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     case, device, tile = bound_case.case, bound_case.hardware, _tile(bound_case, row)
     assert device is not None
     whole = row.metric in ("response_time", "response_rate")
+    if row.metric == "loop_tpot":
+        return MeasuredRow(spec.name, row, device.family, float(row.seconds), *_of_loop(case, row, tile))
     prefill = _of(case, "ttft", tile) if whole or row.metric in ("ttft", "prefill_rate") else None
     decode = None if (prefill and not whole) or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time", tile)
     if decode and not whole and row.output is not None:
         steps = row.output - 1
-        decode = TimeParts(*(value / steps for value in vars(decode).values()))
+        decode = decode.scaled(1 / steps)
     return MeasuredRow(spec.name, row, device.family, float(row.seconds), prefill, decode)
+
+
+def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts, TimeParts]:
+    """The parts of the mean time between tokens of a closed loop: a step's, and those of the prompts that come while a response is written, one a slot."""
+    assert row.output is not None
+    steps = row.output - 1
+    prompts = Fraction(row.batch) / case.value("prefill_batch") / steps
+    prefill, decode = _of(case, "ttft", tile), _of(case, "decode_time", tile)
+    return prefill.scaled(float(prompts)), decode.scaled(1 / steps)
 
 
 def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     """The case of a row: a static batch on its device at 100 % of peak."""
     inline: Any = spec.models.get(row.spec or "", row.spec)
     given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "activations": row.activations, "tp": row.tp, "pp": row.pp}
-    given |= {"batch": row.batch, "prefill_batch": row.batch, "prompt": row.prompt, "output": row.output}
+    if row.attention_dp > 1 or row.ep:
+        given |= {name: value for name, value in (("attention_dp", row.attention_dp), ("ep", row.ep)) if value and value > 1}
+        given |= {name: middle(value.setting, name).value for name, value in OF_EXPERTS.items()}  # experts as engines run them
+    if row.metric != "loop_tpot":
+        given["prefill_batch"] = row.batch
+    given |= {"batch": row.batch, "prompt": row.prompt, "output": row.output}
     if row.accumulate:
         given["peak_flops"] = accumulating(row)
     chosen = request_of(inline, row.hardware, engine=IDEAL, **given)
@@ -156,4 +179,5 @@ def _of(case: Case, metric: str, tile: Fraction | None) -> TimeParts:
 
     memory = alone(mbu=1)
     costs = (alone(layer_overhead=1), alone(elementwise_bytes=1), alone(link_latency=1), alone(link_share=1))
-    return TimeParts(alone(mfu=1), memory, *costs, tile=memory / float(tile) if tile else 0.0)
+    added = float(case.theory.layout.attention_dp and case.has("n_experts"))
+    return TimeParts(alone(mfu=1), memory, *costs, tile=memory / float(tile) if tile else 0.0, added=added)

@@ -46,7 +46,7 @@ class CatalogueFit:
         return widths(self.rows, self.values)
 
     @cached_property
-    def _left_out(self) -> tuple[list[HeldOutPrediction], float]:
+    def _left_out(self) -> tuple[list[HeldOutPrediction], dict[str, float]]:
         return leave_one_source_out(self.rows, self.latency, self.widths)
 
     @property
@@ -55,8 +55,8 @@ class CatalogueFit:
         return self._left_out[0]
 
     @property
-    def widening(self) -> float:
-        """The factor on the scatter of each input for which the intervals contain 80 % of the held-out rows."""
+    def widening(self) -> dict[str, float]:
+        """Family -> the factor on the scatter of each input for which its intervals contain 80 % of the held-out rows."""
         return self._left_out[1]
 
     @property
@@ -74,7 +74,9 @@ class CatalogueFit:
     def count(self, key: Key) -> tuple[int, int]:
         """The number of rows and of sources of a class."""
         own = [
-            row for row in self.rows if key in keys_of(row.family, row.engine, row.row.tp) and (key[0] not in ("link_share", "link_latency") or row.row.tp > 1)
+            row
+            for row in self.rows
+            if key in keys_of(row.family, row.engine, row.row.link_group) and (key[0] not in ("link_share", "link_latency") or row.row.group > 1)
         ]
         return len(own), len({row.source for row in own})
 
@@ -111,7 +113,7 @@ FAMILIES: Mapping[tuple[str, str], tuple[str, ...]] = {("mfu", "server"): ("hbm"
 """The families that share a class."""
 
 
-SERVERS = (("hbm", "compiled"),)
+SERVERS = (("hbm", "compiled"), ("cdna", "compiled"))
 """Where compiled engines have a layer overhead separate from earlier ones."""
 
 

@@ -21,6 +21,7 @@ AT_PEAK = {
     "mfu": 1,
     "mbu": 1,
     "link_share": 1,
+    "work_overlap": 1,
     "exchange_overlap": 1,
     "expert_imbalance": 1,
     "layer_overhead": 0,
@@ -43,8 +44,29 @@ OF_EXPERTS = {
     ),
 }
 """What whole experts spread over devices cost beyond their peak. The fit of the catalogue has no rows that tell."""
+OF_GROUPS = {
+    "work_overlap": SourcedValue(
+        Num(Fraction(0)),
+        "measured: steps of attention groups take as long as their compute and their memory traffic together (a fifth of the error of InferenceX's rows)",
+        "0",
+        measured=True,
+    )
+}
+"""What attention groups beside experts cost: attention multiplies while experts wait to be read, and the other way round."""
 
-FAMILIES = {"hbm": "HBM", "gddr": "GDDR", "geforce": "GeForce", "apple": "Apple", "pair": "pairs of", "group": "larger groups of"}
+FAMILIES = {
+    "hbm": "NVIDIA HBM",
+    "cdna": "AMD Instinct",
+    "gaudi": "Gaudi",
+    "tpu": "TPU",
+    "neuron": "Trainium and Inferentia",
+    "gddr": "GDDR",
+    "geforce": "GeForce",
+    "apple": "Apple",
+    "pair": "pairs of",
+    "group": "larger groups of",
+    "experts": "experts over",
+}
 """How families of devices, and the groups that a latency of links is of, as words."""
 
 
@@ -69,17 +91,18 @@ def add_measured_efficiencies(
     Raises:
         FileNotFoundError: a broken installation.
     """
+    exchanges = "n_experts" in given and any(_degree(given.get(name)) for name in ("ep", "attention_dp"))
     grouped = separate_prefill or any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        given[name], word = _fitted(name, link_group(number_of(given, "tp", defaults=True)) if name == "link_latency" else device.family, engine)
+        given[name], word = _fitted(name, link_group(number_of(given, "tp", defaults=True), exchanges) if name == "link_latency" else device.family, engine)
         if word:
             warnings.append(word)
         if name == "mbu":
             _limit_by_tile(given, share_of_tile(device.family, engine, compute, given))
-    if "n_experts" in given and any(_degree(given.get(name)) for name in ("ep", "attention_dp")):
-        given |= {name: value for name, value in OF_EXPERTS.items() if name not in given}
+    beside = (OF_EXPERTS if exchanges else {}) | (OF_GROUPS if exchanges and _degree(given.get("attention_dp")) else {})
+    given |= {name: value for name, value in beside.items() if name not in given}
 
 
 def share_of_tile(family: str, engine: str, compute: str | None, given: Mapping[str, SourcedValue]) -> Fraction | None:

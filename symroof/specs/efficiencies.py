@@ -38,8 +38,11 @@ def tile_share(peak: Fraction, width: Fraction, bandwidth: Fraction) -> Fraction
     return peak * width / (2 * TILE_ROWS * bandwidth)
 
 
-def link_group(devices: Fraction | int | None) -> str:
-    """What replaces the family for the latency of links: ``pair`` of devices, or a larger ``group``; so where the number is not known."""
+def link_group(devices: Fraction | int | None, experts: bool = False) -> str:
+    """What replaces the family for the latency of links: ``experts`` that devices hold whole, whose exchanges are kernels of their own, else a ``pair`` of
+    devices, or a larger ``group``; so where the number is not known."""
+    if experts:
+        return "experts"
     return "pair" if devices is not None and devices <= 2 else "group"
 
 

@@ -129,6 +129,10 @@ class Chip(Spec):
     l2: Capacity | None = None
 
 
+OF_VENDOR = {"AMD": "cdna", "Intel": "gaudi", "Google": "tpu", "AWS": "neuron"}
+"""The families of server parts with HBM whose kernels are not NVIDIA's."""
+
+
 class HardwareSpec(Spec):
     """One accelerator, as its sources say."""
 
@@ -200,7 +204,7 @@ class HardwareSpec(Spec):
         """The family of devices whose measurements speak for this one: by its memory, and by its maker where that decides how it computes."""
         kind = self.memory.kind.upper()
         if kind.startswith("HBM"):
-            return "hbm"
+            return OF_VENDOR.get(self.vendor, "hbm")
         if kind.startswith("GDDR"):
             return "geforce" if "geforce" in self.title.lower() else "gddr"
         return "apple" if self.vendor == "Apple" else "unified"

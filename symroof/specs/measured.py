@@ -8,18 +8,19 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from symroof.specs.checkpoint_precisions import precision_name, precision_width
-from symroof.specs.efficiencies import EngineClass, engine_class
+from symroof.specs.efficiencies import EngineClass, engine_class, link_group
 from symroof.specs.fields import NAME, Fault, Faults, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.model import ModelSpec
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 
 METRICS = {
-    "ttft": "s", "tpot": "s", "itl": "s", "response_time": "s", "response_rate": "token/s", "decode_rate": "token/s", "prefill_rate": "token/s",
+    "ttft": "s", "tpot": "s", "loop_tpot": "s", "itl": "s", "response_time": "s", "response_rate": "token/s", "decode_rate": "token/s", "prefill_rate": "token/s",
 }  # fmt: skip
-"""What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill."""
+"""What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill.
+``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for."""
 
-Metric = Literal["ttft", "tpot", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate"]
-NEEDS_OUTPUT = frozenset({"tpot", "response_time", "response_rate", "decode_rate"})
+Metric = Literal["ttft", "tpot", "loop_tpot", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate"]
+NEEDS_OUTPUT = frozenset({"tpot", "loop_tpot", "response_time", "response_rate", "decode_rate"})
 CEILING_UNITS = ("FLOP/s", "byte/s", "s")
 
 
@@ -64,7 +65,7 @@ class MeasuredRow(Spec):
 
 
 class Measurement(MeasuredRow):
-    """A static batch that was served alone: no queue, no padding, all requests alike.
+    """A static batch that was served alone, or a closed loop: no queue, no padding, all requests alike.
 
     ``model`` and ``device`` are the source's words, ``spec`` and ``hardware`` the entries of the catalogue that they are, where it has them;
     ``weights`` is how symroof takes what the source calls ``stored``; ``accumulate`` that the engine sums products in 16 bits.
@@ -81,6 +82,8 @@ class Measurement(MeasuredRow):
     kv: Precision
     tp: Whole = 1
     pp: Whole = 1
+    attention_dp: Whole = 1
+    ep: Whole | None = None
     batch: Whole
     prompt: Whole
     output: Whole | None = None
@@ -93,7 +96,7 @@ class Measurement(MeasuredRow):
             faults.append((("value",), f"{self.metric} is in {METRICS[self.metric]}"))
         if self.metric in NEEDS_OUTPUT and self.output is None:
             faults.append((("output",), f"is missing: {self.metric} is of all generated tokens"))
-        if self.metric in ("tpot", "decode_rate") and self.output == 1:
+        if self.metric in ("tpot", "loop_tpot", "decode_rate") and self.output == 1:
             faults.append((("output",), "one token comes with the prefill: there is no decode to measure"))
         if self.class_ is None:
             try:
@@ -102,6 +105,16 @@ class Measurement(MeasuredRow):
                 faults.append((("engine",), str(error)))
         raise_faults(faults)
         return self
+
+    @property
+    def group(self) -> int:
+        """The devices that send each other a layer's results."""
+        return self.tp * self.attention_dp
+
+    @property
+    def link_group(self) -> str:
+        """What sends the messages of a pass."""
+        return link_group(self.group, self.attention_dp > 1 or bool(self.ep and self.ep > 1))
 
     @property
     def engine_class(self) -> str:
