@@ -63,11 +63,10 @@ def parts(text: str) -> Iterator[Example | File]:
     for block in BLOCK.finditer(text):
         kind, body = block["kind"].strip(), block["body"]
         if kind == "console":
-            for command, shown in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", body, flags=re.MULTILINE):
+            for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.+)\n((?:(?!\$ ).*\n)*)", body, flags=re.MULTILINE):
                 yield Example(command, shown)
         elif kind == "sh":
-            lines = body.replace("\\\n", " ").splitlines()
-            yield from (Example(line, None) for line in lines if line.startswith("symroof "))
+            yield from (Example(command, None) for command in re.findall(r"^(symroof (?:.*\\\n)*.+)$", body, flags=re.MULTILINE))
         elif caption := CAPTION.search(body):
             yield File(caption[1], CAPTION.sub("", body))
 
@@ -78,7 +77,7 @@ def run(command: str) -> tuple[int, str]:
     os.environ.update(TERMINAL)
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-            code = main(shlex.split(command, comments=True)[1:])
+            code = main(shlex.split(command.replace("\\\n", " "), comments=True)[1:])
     finally:
         for name, value in before.items():
             if value is None:
