@@ -1,5 +1,6 @@
 """The README and the pages of the site: their commands run and print what is shown, and the site has every command, key and public name."""
 
+import json
 import re
 
 import examples
@@ -36,6 +37,13 @@ def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#\s:]+)(?:#[^)]*)?\)", re.sub(r"^```.*?^```$", "", TEXTS[page], flags=re.DOTALL | re.MULTILINE)):
         path = (examples.ROOT / page).parent / target
         assert path.exists() or (path.parent.name == "generated" and path.stem in reference_pages.pages()), target
+
+
+def test_the_recommended_line_on_the_page_is_that_of_the_command():
+    page = TEXTS["docs/how-to/tune-vllm.md"]
+    first = next(part for part in examples.parts(page) if isinstance(part, examples.Example))
+    _, output = examples.run(f"{first.command} --json")
+    assert f"```text\n{json.loads(output)['recommended']['line']}\n```" in page
 
 
 def test_the_tables_of_the_readme_name_commands_that_exist():
