@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from symroof.report.pictures.picture import Picture
 
 FORMATS = (*OUTPUTS, "pdf")
-DEFAULT_FORMATS = "md,tex"
+DEFAULT_FORMATS = "html,md"
 COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 """Quantities of the section that compares two cases, if both have them."""
 
@@ -66,7 +66,9 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
-        _write(Path(out or Path("reports") / name), files)
+        folder = Path(out or Path("reports") / name)
+        _write(folder, files, [f"{name}.{chosen}" for chosen in formats])
+        _conclude(data, folder / f"{name}.html" if "html" in formats else None)
     failed = [report_bug(error, place, "--debug" in (context.obj or ())) for place, error in failures]
     return next(iter(failed), int(options["strict"] and bool(findings(subject_of(made)))))
 
@@ -202,9 +204,21 @@ def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
     return "data:image/svg+xml," + quote(picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|")
 
 
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str]) -> None:
     from symroof.output_files import write_all
 
     write_all(folder, files)
-    for file in sorted(files):
-        say(f"wrote {folder / file}", err=True)
+    pictures = f" and {len(files) - len(documents)} picture files" if len(files) > len(documents) else ""
+    say(f"wrote {', '.join(str(folder / document) for document in documents)}{pictures}", err=True)
+
+
+def _conclude(data: dict[str, Any], page: Path | None) -> None:
+    """Print the verdict, as the review words it, and the page to open."""
+    from symroof.report.render import render
+
+    if "verdict" in data["parts"]:
+        headline = re.search(r"^\*\*(.+)\*\*$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
+        if headline:
+            say(re.sub(r"\\([^\w\s])", r"\1", headline[1]))  # Markdown's escapes
+    if page:
+        say(f"open {page}")

@@ -510,12 +510,13 @@ def test_standard_output_holds_the_review_and_nothing_else(kind, start, solved, 
 def test_the_default_folder_and_formats(solved, tmp_path):
     with contextlib.chdir(tmp_path):
         outcome = call("report", CHAT, "--no-plots")
-    assert (outcome.code, outcome.out) == (0, "")
-    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == [
-        "reports/llama-3-8b-chat/llama-3-8b-chat.md",
-        "reports/llama-3-8b-chat/llama-3-8b-chat.tex",
-    ]
-    assert all(f"wrote reports/llama-3-8b-chat/llama-3-8b-chat.{kind}" in outcome.err for kind in ("md", "tex"))
+    assert outcome.code == 0
+    written = [f"reports/llama-3-8b-chat/llama-3-8b-chat.{kind}" for kind in ("html", "md")]
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == written
+    assert outcome.err == f"wrote {', '.join(written)}\n"
+    verdict, page = outcome.out.splitlines()
+    assert verdict in re.sub(r"[*\\]", "", (tmp_path / written[1]).read_text(encoding="utf-8"))
+    assert page == f"open {written[0]}"
 
 
 def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted():

@@ -1,0 +1,240 @@
+"""The pages of the reference that are made when the site is built: command line, theory and catalogue."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from inspect import cleandoc
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+from generate import found
+
+from symroof.cli.main import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[1]
+THEORY = ROOT / "specs" / "theories" / "inference"
+
+
+def write_pages(folder: Path) -> None:
+    """Write each page that differs from what the folder has; remove those that are no more."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = pages()
+    for path in set(folder.glob("*.md")) - {folder / f"{name}.md" for name in made}:
+        path.unlink()
+    for name, lines in made.items():
+        path, text = folder / f"{name}.md", "\n".join(lines) + "\n"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def pages() -> dict[str, list[str]]:
+    """Every page, by the name of its file."""
+    return {
+        "cli": cli(),
+        "inputs": inputs(),
+        "quantities": quantities(),
+        "thresholds": thresholds(),
+        "counting-choices": counting_choices(),
+        "models": models(),
+        "hardware": hardware(),
+        "precisions": precisions(),
+        "engines-and-presets": engines_and_presets(),
+        "measured-sources": measured(),
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------------- Markdown
+
+
+def listed(kind: str) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = found(f"list {kind}")["entries"]
+    return entries
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> list[str]:
+    lines = [f"| {' | '.join(map(str, row))} |" for row in ([*header], *([cell(value) for value in row] for row in rows))]
+    return [lines[0], "|" + " --- |" * len([*header]), *lines[1:], ""]
+
+
+def cell(value: object) -> str:
+    return "" if value is None else str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def code(text: object) -> str:
+    return f"`{text}`" if text not in (None, "") else ""
+
+
+def term(name: str, *said: str) -> list[str]:
+    """An entry of a definition list."""
+    first, *rest = [line for line in said if line]
+    return [f"`{name}`", f": {first}", *[f"  {line}" for more in rest for line in ("", more)], ""]
+
+
+# ------------------------------------------------------------------------------------------------------------ command line
+
+
+def cli() -> list[str]:
+    commands = {name: importlib.import_module(f"symroof.cli.{name}_command").command for name in COMMANDS}
+    options = {name: options_of(name, command) for name, command in commands.items()}
+    counted = Counter(option for records in options.values() for option in records)
+    shared = [option for option, count in counted.items() if count >= len(COMMANDS) // 2 and "[STUDY]" not in option and "--json" not in option]
+    lines = ["# Command line", "", "`symroof COMMAND --help` prints the same. Exit codes: [errors and exit codes](../errors-and-exit-codes.md).", ""]
+    lines += ["## Options of a case", "", "A case is a study file, these options, or both; an option replaces what the study says.", "", *option_table(shared)]
+    for name, command in commands.items():
+        context = click.Context(command, info_name=f"symroof {name}")
+        usage = " ".join([f"symroof {name}", *command.collect_usage_pieces(context)])
+        lines += [f"## symroof {name}", "", "```text", usage, "```", "", *prose(command.help or ""), ""]
+        if set(shared) & set(options[name]):
+            lines += ["Takes the [options of a case](#options-of-a-case).", ""]
+        lines += option_table([option for option in options[name] if option not in shared])
+    return lines
+
+
+def options_of(name: str, command: click.Command) -> list[tuple[str, str]]:
+    """Options and arguments as ``--help`` has them, but --help itself and arguments that the usage line says all of."""
+    context = click.Context(command, info_name=f"symroof {name}")
+    records = [record for parameter in command.get_params(context) if (record := parameter.get_help_record(context))]
+    return [record for record in records if record[1] and "--help" not in record[0]]
+
+
+def option_table(records: list[tuple[str, str]]) -> list[str]:
+    return table(["option", "meaning"], [[code(option), escaped(said)] for option, said in records]) if records else []
+
+
+def prose(text: str) -> Iterator[str]:
+    """The help of a command: paragraphs, and its examples as code."""
+    for paragraph in cleandoc(text).replace("\b\n", "").split("\n\n"):
+        if paragraph.lstrip().startswith("symroof "):
+            yield from ("```text", paragraph, "```", "")
+        else:
+            yield from (escaped(paragraph), "")
+
+
+def escaped(text: str) -> str:
+    """Prose in which Markdown reads no markup but code."""
+    inside, out = False, []
+    for letter in text:
+        inside ^= letter == "`"
+        out.append(f"\\{letter}" if letter in "*_<>[]" and not inside else letter)
+    return "".join(out)
+
+
+# -------------------------------------------------------------------------------------------------- theory and its thresholds
+
+
+def parts_with(key: str, empty: str = "") -> Iterator[tuple[str, set[str]]]:
+    """The parts of the theory that define names of a kind, in the theory's own order; with none, a part that has the other kind."""
+    order = yaml.safe_load(THEORY.with_suffix(".yaml").read_text(encoding="utf-8"))["parts"]
+    for name in order:
+        part = yaml.safe_load((THEORY / f"{name}.yaml").read_text(encoding="utf-8"))
+        if part.get(key) or part.get(empty):
+            yield part["title"], set(part.get(key, ()))
+
+
+def quantities() -> list[str]:
+    entries = {entry["name"]: entry for entry in listed("quantities")}
+    lines = ["# Quantities", "", f"The {len(entries)} quantities of the theory, from its own files. `symroof derive NAME` expands one down to inputs;"]
+    lines += ["[counting choices](counting-choices.md) select between formulas.", ""]
+    parts = [*parts_with("define")]
+    of_parts = {name for _, names in parts for name in names}
+    steps = [entry for name, entry in entries.items() if name not in of_parts]  # prefill_flops, decode_flops …: declared once for each step
+    grouped = [(title, [entry for name, entry in entries.items() if name in names] if names else steps) for title, names in parts_with("define", "each_step")]
+    for title, members in grouped:
+        lines += [f"## {title}", ""]
+        for entry in members:
+            unit = f" [{entry['unit']}]" if entry["unit"] else ""
+            formula = entry["definition"] or entry["search"]
+            lines += term(entry["name"], f"{escaped(entry['meaning'])}{unit}", code(one_line(formula)), source(entry["reference"]))
+    return lines
+
+
+def source(reference: str | None) -> str:
+    return "" if reference in (None, "definition") else f"*{escaped(reference or '')}*"
+
+
+def one_line(formula: object) -> str:
+    text = formula if isinstance(formula, str) else json.dumps(formula, ensure_ascii=False) if formula else ""
+    return " ".join(text.split())
+
+
+def inputs() -> list[str]:
+    entries = {entry["name"]: entry for entry in listed("inputs")}
+    lines = ["# Inputs", "", f"The {len(entries)} inputs of a case. A model, a device, an engine or a study gives most of them; `--set NAME=VALUE` any.", ""]
+    grouped = [(title, [entries.pop(name) for name in [*entries] if name in names]) for title, names in parts_with("inputs")]
+    for title, members in [*grouped, ("Others", [*entries.values()])]:
+        if members:
+            rows = [[code(e["name"]), e["unit"], e["default"], escaped(e["meaning"]), ", ".join(map(code, e["aliases"]))] for e in members]
+            lines += [f"## {title}", "", *table(["input", "unit", "default", "meaning", "also called"], rows)]
+    return lines
+
+
+def thresholds() -> list[str]:
+    entries = listed("thresholds")
+    lines = ["# Thresholds", "", "Equations with a name, each with the input it is solved for: `symroof solve NAME`. Any other equation is solved as well:"]
+    lines += ["`symroof solve 'LHS = RHS' --for INPUT`.", ""]
+    for group in dict.fromkeys(entry["group"] for entry in entries):
+        rows = [[code(e["name"]), code(e["unknown"]), code(e["equation"]), escaped(e["meaning"])] for e in entries if e["group"] == group]
+        lines += [f"## {group.capitalize()}", "", *table(["threshold", "for", "equation", "meaning"], rows)]
+    return lines
+
+
+def counting_choices() -> list[str]:
+    lines = ["# Counting choices", "", "Switches, set with `--assume NAME=VALUE` or under `assume:` in a study. The default is bold.", ""]
+    entries = listed("assumptions")
+    rows = [[code(e["name"]), f"**{code(e['value'])}**" if e["default"] else code(e["value"]), escaped(e["meaning"])] for e in entries]
+    return [*lines, *table(["choice", "value", "meaning"], rows)]
+
+
+# --------------------------------------------------------------------------------------------------------------- catalogue
+
+
+def models() -> list[str]:
+    rows = [[code(e["name"]), e["title"], f"{e['parameters'] / 1e9:,.2f}", e["attention"], e["experts"]] for e in listed("models")]
+    lines = [
+        "# Models",
+        "",
+        f"{len(rows)} models. Each parameter count is derived from the dimensions and equals the published one; `symroof show NAME` has the rest.",
+    ]
+    return [*lines, "", *table(["name", "model", "billion parameters", "layers", "experts"], rows)]
+
+
+def hardware() -> list[str]:
+    rows = [[code(e["name"]), e["title"], e["dense_16_bit_peak"], e["mem_bandwidth"], e["mem_capacity"]] for e in listed("hardware")]
+    lines = ["# Hardware", "", f"{len(rows)} devices. `symroof show NAME` has every peak, link and price with its source and date."]
+    return [*lines, "", *table(["name", "device", "dense 16-bit peak", "bandwidth", "memory"], rows)]
+
+
+def precisions() -> list[str]:
+    rows = [[code(e["name"]), e["bits"], escaped(e["meaning"])] for e in listed("precisions")]
+    lines = [
+        "# Precisions",
+        "",
+        "Formats of `--weights`, `--kv` and `--activations`; for the weights also ways to store a whole checkpoint. A width works too: `4.84 bit`.",
+    ]
+    return [*lines, "", *table(["name", "bits", "meaning"], rows)]
+
+
+def engines_and_presets() -> list[str]:
+    engines = [[code(e["name"]), e["version"], e["class"], escaped(e["title"])] for e in listed("engines")]
+    presets = [[code(e["name"]), escaped(e["title"])] for e in listed("presets")]
+    return [
+        *["# Engines and presets", "", "## Engines", "", "What a server decides where the case says nothing: `--engine NAME` or `NAME@VERSION`.", ""],
+        *table(["name", "version", "class", "title"], engines),
+        *["## Presets", "", "How another tool counts: `--preset NAME`, or a side of `symroof diff`.", ""],
+        *table(["name", "counts as"], presets),
+    ]
+
+
+def measured() -> list[str]:
+    rows = [[code(e["name"]), e["measurements"], e["serving"], e["ceilings"], escaped(e["license"])] for e in listed("measured")]
+    lines = [
+        "# Sources of measurements",
+        "",
+        "`symroof show NAME` lists every figure with its place in the source. [How well they are predicted](../../measured.md).",
+    ]
+    return [*lines, "", *table(["source", "latencies", "served rates", "ceilings", "licence"], rows)]
