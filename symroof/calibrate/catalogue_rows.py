@@ -7,9 +7,8 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import OF_EXPERTS, share_of_tile
+from symroof.cases.measured_efficiencies import OF_EXPERTS, as_expected, share_of_tile
 from symroof.cases.request import request_of
-from symroof.cases.spec_values import middle
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
@@ -147,7 +146,7 @@ def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     given: dict[str, Any] = {"weights": row.weights, "kv": row.kv, "activations": row.activations, "tp": row.tp, "pp": row.pp}
     if row.attention_dp > 1 or row.ep:
         given |= {name: value for name, value in (("attention_dp", row.attention_dp), ("ep", row.ep)) if value and value > 1}
-        given |= {name: middle(value.setting, name).value for name, value in OF_EXPERTS.items()}  # experts as engines run them
+        given |= as_expected(OF_EXPERTS)  # experts as engines run them
     if row.metric != "loop_tpot":
         given["prefill_batch"] = row.batch
     given |= {"batch": row.batch, "prompt": row.prompt, "output": row.output}

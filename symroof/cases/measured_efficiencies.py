@@ -127,6 +127,11 @@ def _limit_by_tile(given: dict[str, SourcedValue], share: Fraction | None) -> No
     given["mbu"] = SourcedValue(ValueRange(low, high, f"{low_text}..{high_text}", value), why, f"{value_text} ({low_text} to {high_text})", measured=True)
 
 
+def as_expected(values: Mapping[str, SourcedValue]) -> dict[str, Fraction]:
+    """The expected number of each value that has one."""
+    return {name: ends[1] for name, value in values.items() if (ends := _ends(value.setting))}
+
+
 def _ends(setting: Setting) -> tuple[Fraction, Fraction, Fraction] | None:
     """The low end, the expected value and the high end of a setting; None of a formula."""
     if isinstance(setting, ValueRange):
