@@ -43,7 +43,7 @@ LAYERS = {
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
     "convolution": Layer(mixers=("conv",)),
-    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe", traits=frozenset({"zero_experts"})),
+    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe", traits=frozenset({"zero_experts", "attention_residuals"})),
     "chosen keys": Layer(mixers=("mla",), reach="top", traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"})),
     "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
     "compressed, chosen": Layer(mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})),
@@ -252,7 +252,10 @@ def test_no_two_operators_share_a_formula(label):
     for row in (row for row in rows_of(label) if not row.kept):  # a bias is as long as any other
         owners[row.stream, re.sub(r"[()\s]", "", row.amount)].add(row.operator)
     shared = {amount: names for amount, names in owners.items() if len(names) > 1}
-    assert all(names <= {"embedding", "lm_head"} or names <= {"hyper_attention", "hyper_ffn"} for names in shared.values()), shared
+    assert all(
+        names <= {"embedding", "lm_head"} or names <= {"hyper_attention", "hyper_ffn"} or names <= {"residual_attention", "residual_ffn"}
+        for names in shared.values()
+    ), shared
 
 
 @pytest.mark.parametrize("label", LAYERS)

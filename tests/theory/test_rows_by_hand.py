@@ -377,6 +377,12 @@ def test_around_the_blocks(norm, vectors):
         traits = frozenset({"hyper", *(["hyper_residual"] if residual else [])})
         agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=traits), norm), count, norm)
     count = Count()
+    count.held("norm", 3 * vectors * D)
+    for operator in ("residual_attention", "residual_ffn"):  # a vector and the norm before it; each source is scored, and weighed
+        count.held(operator, D + D)
+        count.worked(operator, D, V.residual_sources + V.residual_sources, V.residual_sources * D + D)
+    agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=frozenset({"attention_residuals"})), norm), count, norm)
+    count = Count()
     count.held("embedding", V.vocab_size * D)
     count.held("norm", vectors * D)
     count.product("lm_head", D, V.vocab_size, per="logit_rows")
@@ -392,8 +398,13 @@ def test_around_the_blocks(norm, vectors):
     count.product("altup_in", D, (altup - 1) * D)
     count.product("altup_out", (altup - 1) * D, D)
     count.product("hyper_head", V.hyper_copies * D, V.hyper_copies, V.hyper_copies + 1)
+    count.held("residual_head", D + D)
+    count.worked("residual_head", D, 2 * (V.residual_sums + 1), (V.residual_sums + 1) * D + D)
     count.product("lm_head", V.d_embedding, V.vocab_size, V.vocab_size, per="logit_rows")
-    every = dict.fromkeys(("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup", "hyper"), True)
+    every = dict.fromkeys(
+        ("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup", "hyper", "attention_residuals"),
+        True,
+    )
     agree(outer_rows(Architecture(norm=norm, final_norm=False, **every)), count, norm)
 
 

@@ -182,6 +182,29 @@ def test_hyper_connections(residual):
     assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4)
 
 
+@pytest.mark.parametrize("group", [1, 2, 5])
+def test_attention_residuals(group):
+    """Layer by layer, as Kimi K3's code goes: sums are kept, the running one of a group is weighed with them, the head weighs all."""
+    layers = 5
+    spec = of_one_layer({"n_heads": 2, "n_kv_heads": 1, "head_dim": 4}, count=layers)
+    a, b = prefill({**spec, "attention_residuals": {"group": group}}, (2, 7, 0)), prefill(spec, (2, 7, 0))
+    sums, running, weighed, moved = 0, True, 0, 0
+    for i in range(layers):
+        for block in ("attention", "ffn"):
+            if block == "attention" and i == 0:
+                sums, running, moved = 1, False, 1  # the embedding is the first sum, and all there is: the input is written as it is
+                continue
+            sources = sums + running if block == "attention" else sums + 1
+            weighed, moved = weighed + sources, moved + sources + 1
+            if block == "attention" and i % group == 0:
+                sums, running = sums + 1, False
+            running = True
+    weighed, moved = weighed + sums + 1, moved + sums + 2
+    assert a.value("params") - b.value("params") == (2 * layers + 1) * 2 * D
+    assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 7 * weighed * (2 * D + 2 * D)
+    assert a.value("prefill_bytes") - b.value("prefill_bytes") == 2 * 7 * moved * D * 2
+
+
 @pytest.mark.parametrize("adapters", [{}, {"adapter_rank": 3}, {"adapter_rank": 3, "attention_adapters": True}])
 def test_a_block_that_layers_share(adapters):
     """Five layers take two blocks in turn: two are stored, five are read and run, and each layer has its own matrices beside."""

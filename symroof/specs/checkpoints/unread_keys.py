@@ -28,9 +28,9 @@ NO_EFFECT = _words("""
 _attn_implementation _attn_implementation_autoset _name_or_path _num_labels architectures attn_implementation auto_map base_model_name_or_path
 bos_token_id dtype eos_token_id finetuning_task id2label label2id language license model_name model_type name pad_token_id prefix problem_type
 sep_token_id tokenizer_class tokenizer_name torch_dtype transformers.js_config transformers_version unsloth_fixed unsloth_version
-add_cross_attention bad_words_ids begin_suppress_tokens cache_implementation chunk_size_feed_forward cross_attention_hidden_size decoder_start_token_id
+bad_words_ids begin_suppress_tokens cache_implementation chunk_size_feed_forward cross_attention_hidden_size decoder_start_token_id
 diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id forced_eos_token_id
-generation_config is_decoder is_encoder_decoder length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
+generation_config is_decoder length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
 num_return_sequences output_attentions output_hidden_states output_past output_scores pruned_heads remove_invalid_values repetition_penalty return_dict
 return_dict_in_generate suppress_tokens task_specific_params temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript typical_p
 use_bfloat16 use_cache quantization_config compression_config
@@ -67,8 +67,10 @@ projector_hidden_size use_gemma_norm moe_router_scaling_factor
 """Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
 NO_EFFECT_ENDS = re.compile(r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)")
 
+PAIRED = ("add_cross_attention", "is_encoder_decoder")
+"""Fields that give the layers of a decoder an attention to an encoder, in any class that has them."""
 BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
-OFF = frozenset(["shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
+OFF = frozenset([*PAIRED, "shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
                  "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
 """Keys that change nothing where they are off (biases are others)."""
 ONE = frozenset(["moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step", "moe_every_n_layers", "expert_interval", "moe_layer_interval"])

@@ -23,7 +23,7 @@ K3 = {
     "model_type": "kimi_linear", "hidden_size": 7168, "intermediate_size": 33792, "num_hidden_layers": 93, "num_attention_heads": 96, "num_key_value_heads": 96,
     "num_experts": 896, "num_experts_per_token": 16, "num_shared_experts": 2, "moe_intermediate_size": 3072, "first_k_dense_replace": 1, "kv_lora_rank": 512,
     "q_lora_rank": 1536, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 163840, "routed_expert_hidden_size": 3584,
-    "latent_moe_use_norm": True, "mla_use_output_gate": True,
+    "latent_moe_use_norm": True, "mla_use_output_gate": True, "attn_res_block_size": 12,
     "linear_attn_config": {"full_attn_layers": [*range(4, 93, 4), 93], "head_dim": 128, "num_heads": 96, "short_conv_kernel_size": 4, "use_full_rank_gate": True},
 }  # fmt: skip
 DEEPSEEK_V4_FLASH = {"model_type": "deepseek_v4", "num_hidden_layers": 43, "compress_ratios": [0, 0, *[4, 128] * 20, 4, 0]}
@@ -59,8 +59,11 @@ def test_parameters_are_as_published(config, total, active):
 
 def test_only_the_full_layers_of_kimi_k3_cache_tokens():
     """24 of 93 layers hold a latent of 576 elements of two bytes: about 27 kB a token (github.com/inference-sim/inference-sim/issues/1635)."""
-    found = case(read(K3))
+    spec = read(K3)
+    found = case(spec)
     assert found.value("kv_bytes_per_token") == 24 * 576 * 2 == 27648
+    assert spec.values()["residual_sums"] + 1 == 9  # sources of the head: 93 layers in groups of 12, and the running sum (arXiv 2607.24653, section 2.2)
+    assert [caveat for caveat in spec.caveats if "not read" in caveat] == []
 
 
 def nemotron(*blocks):

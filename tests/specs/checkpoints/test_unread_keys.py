@@ -90,6 +90,13 @@ def test_keys_that_say_again_what_is_read_are_not_unread():
         assert any(key in caveat for caveat in read(llama | {key: value}).caveats)
 
 
+@pytest.mark.parametrize("key", ["add_cross_attention", "is_encoder_decoder"])
+def test_a_decoder_that_attends_to_an_encoder_is_refused(key):
+    llama = CONFIGS["llama-3.1-8b"]
+    assert f"{key}: is true: it is the decoder of a pair with an encoder" in problem(llama | {key: True})
+    assert read(llama | {key: False}).caveats == read(llama).caveats
+
+
 def test_a_short_name_of_many():
     left = {f"hash_{i}_experts": i for i in range(1, 20)}
     assert any("and 7 more" in caveat for caveat in read(CONFIGS["llama-3.1-8b"] | left).caveats)
