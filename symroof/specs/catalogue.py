@@ -71,12 +71,14 @@ class NamedModel:
         stored: the precision that the name speaks of, ``fp16`` of 16 bits; empty where it speaks of none.
         stored_word: the words it says so with.
         version: what of the name the catalogue does not tell apart.
+        checkpoint: the name on the hub of a checkpoint that the entry describes.
     """
 
     name: str
     stored: str = ""
     stored_word: str = ""
     version: str = ""
+    checkpoint: str = ""
 
     def remark(self) -> str:
         """What the name speaks of that the catalogue does not tell apart."""
@@ -90,6 +92,9 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
         if _address(entry) == name.lower():
             return NamedModel(entry.name)
     whole = name.rpartition("/")[2].lower()
+    for entry in shipped.values():
+        if checkpoint := next((each for each in _checkpoints(entry) if name.lower() in (each.lower(), each.rpartition("/")[2].lower())), ""):
+            return NamedModel(entry.name, checkpoint=checkpoint)
     spellings = list(_spellings(shipped))
     if exact := next((reachable_name for spelling, reachable_name in spellings if spelling == whole), ""):
         return NamedModel(exact)
@@ -125,6 +130,13 @@ def _address(entry: CatalogueEntry) -> str:
     data: Any = entry.document.data
     address = str((data.get("source") or {}).get("address", "")).lower().rstrip("/")
     return address.removeprefix(HUB) if address.startswith(HUB) else ""
+
+
+def _checkpoints(entry: CatalogueEntry) -> list[str]:
+    """The names on the hub of the checkpoints that an entry describes beside its own."""
+    data: Any = entry.document.data
+    listed = data.get("checkpoints") if isinstance(data, dict) else None
+    return [str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each] if isinstance(listed, list) else []
 
 
 def _split(name: str) -> list[str]:

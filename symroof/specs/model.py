@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
+from symroof.errors import nearest
 from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.layer_order import in_listed_order, order_faults, repeat_to_length, shortest_pattern
 from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
-from symroof.specs.quantization import Matrix, Quantization, matrices
+from symroof.specs.precision import BITS
+from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
+from symroof.specs.stored_precisions import CHECKPOINTS
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.units import Quantity
 
 if TYPE_CHECKING:
@@ -79,6 +83,36 @@ class Filled(Spec):
     why: str
 
 
+class Checkpoint(Spec):
+    """A checkpoint of the model by its name on the hub, stored otherwise than the model was published.
+
+    Attributes:
+        precision: a precision of whole checkpoints (``symroof list precisions``), which says how most matrices are stored.
+        kept, parts, kv: what this one has instead of what the precision says: operators that stay wide, operators stored otherwise, the cache.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]{1,96}/[\w.-]{1,96}$")]
+    precision: str
+    kept: tuple[str, ...] = ()
+    parts: tuple[StoredPart, ...] = ()
+    kv: str | None = None
+    source: Source
+
+    @model_validator(mode="after")
+    def _known(self) -> Checkpoint:
+        operators = (*self.kept, *(name for part in self.parts for name in part.operators))
+        asked = [(self.precision, tuple(CHECKPOINTS)), (self.kv or "fp16", tuple(BITS)), *((name, tuple(PARAMETER_GROUPS)) for name in operators)]
+        for name, known in asked:
+            if name not in known:
+                raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
+        return self
+
+    def laid_over(self, plain: Quantization) -> Quantization:
+        """What its precision says, with what this one has instead."""
+        own = {"kept": self.kept, "parts": self.parts, "kv": self.kv}
+        return plain.model_copy(update={name: value for name, value in own.items() if value})
+
+
 class ModelSpec(Spec):
     """One model. With ``layers`` everything is derived; with ``params`` alone only what needs no dimensions is.
 
@@ -110,6 +144,7 @@ class ModelSpec(Spec):
     layers: tuple[LayerKind, ...] = ()
     order: tuple[str, ...] = ()
     quantization: Quantization | None = None
+    checkpoints: tuple[Checkpoint, ...] = ()
     stored_bytes: Whole | None = None
     notes: tuple[str, ...] = ()
     filled: tuple[Filled, ...] = ()

@@ -39,6 +39,9 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         return spec
     said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
     own = spec.quantization
+    if checkpoint := next((each for each in spec.checkpoints if each.name == named.checkpoint), None):
+        plain = quantization_at(checkpoint.precision, spec.model_copy(update={"quantization": None}))
+        return spec.model_copy(update={"quantization": plain and checkpoint.laid_over(plain), "title": named.checkpoint, "source": checkpoint.source})
     if named.stored == "fp16" and own is not None:
         spec = spec.model_copy(update={"quantization": None})
         said.append(f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better")
