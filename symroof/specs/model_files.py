@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from symroof.errors import nearest
 from symroof.specs import catalogue
 from symroof.strict_yaml import Document, load
 
@@ -49,6 +50,13 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
         stored = quantization_at(named.stored, spec)
         spec = spec.model_copy(update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})})  # type: ignore[union-attr]
+    elif named.stored and named.stored != "fp16" and not is_checkpoint_precision(named.stored):
+        from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
+
+        near = nearest(named.stored.removeprefix("ud-"), MIXTURES)
+        said.append(
+            f"its name says {named.stored_word}, which is not known here: counted as it was published, {'; '.join(filter(None, ('say --weights', near)))}"
+        )
     return spec.model_copy(update={"caveats": (*spec.caveats, *said)})
 
 

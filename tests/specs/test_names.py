@@ -117,6 +117,12 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
         ("Llama-3.1-8B-GGUF", "q4_k_m"),
         ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
         ("Llama-3.1-8B-NVFP4", "nvfp4"),
+        ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
+        ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
+        ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
+        ("Llama-3.1-8B-IQ4_XS-GGUF", "iq4_xs"),
+        ("Llama-3.1-8B-FP8-KV", "fp8-block"),
+        ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
         ("Llama-3.1-8B-MXFP4", "mxfp4"),
     ],
 )
@@ -218,3 +224,13 @@ def test_what_is_wrong_with_a_checkpoint_is_said(tmp_path, wrong, hint):
         read_model(str(file))
     assert hint in caught.value.problems[0].hint
     assert caught.value.problems[0].line == 6
+
+
+@pytest.mark.parametrize("name", ["unsloth/Llama-3.1-8B-Instruct-GGUF:UD-Q4_K_XL", "unsloth/Llama-3.1-8B-Instruct-UD-Q4_K_XL-GGUF"])
+def test_a_storage_that_is_not_known_is_said(name):
+    """Counted as published, which is four times as large: the word and the way out."""
+    bound = sr.Study(model=name, prompt=1).first
+    assert bound.precisions["weights"] == "fp16"
+    said = [warning for warning in bound.warnings if "UD-Q4_K_XL, which is not known here" in warning]
+    assert len(said) == 1
+    assert "--weights" in said[0]
