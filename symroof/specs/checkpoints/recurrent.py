@@ -95,6 +95,8 @@ def nemotron_layers(c: Config) -> list[tuple[str, str]]:
         if not isinstance(word, str) or word not in NEMOTRON_WORDS:
             c.fail("layers_block_type", f"has an unknown entry: {str(word)[:40]!r}")
     c.bounded("hybrid_override_pattern", len(words))
+    if (stated := c.maybe("num_hidden_layers")) not in (None, len(words)):
+        c.fail("num_hidden_layers", f"{stated} layers, but the list or pattern of blocks has {len(words)}")
     return [NEMOTRON_WORDS[word] for word in words]
 
 
@@ -324,7 +326,8 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
     ),
     "minimax": Family(
         f"MiniMaxConfig of {V5}", sizes(32000, 4096, 14336, 32, 32, 8, sliding_window=None, num_experts_per_tok=2, num_local_experts=8),
-        FLOORED, mixers={LINEAR: LINEAR_ATTENTION}, experts=experts("num_local_experts", "intermediate_size"), mixing=typed(by_number), names=LOCAL,
+        FLOORED, mixers={LINEAR: LINEAR_ATTENTION}, experts=experts("num_local_experts", "intermediate_size"), mixing=typed(by_number),
+        names={**LOCAL, "sliding_window": ()},  # no published model has one, and a file with one is told that it is not read
     ),
     "lfm2": Family(
         f"Lfm2Config of {V5}",
