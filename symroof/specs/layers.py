@@ -225,6 +225,22 @@ class Mamba2(Recurrence):
     mixer_norm: bool = True
 
 
+class RgLru(Recurrence):
+    """RG-LRU (Griffin): a state of one number a channel, gated by matrices over the channels of each of ``ssm_heads`` blocks."""
+
+    kind: Literal["rg_lru"]
+    d_inner: Whole
+    d_conv: Whole
+    ssm_heads: Whole
+    conv_bias: bool = True
+
+    @model_validator(mode="after")
+    def _blocks(self) -> RgLru:
+        if self.d_inner % self.ssm_heads:
+            raise ValueError(f"ssm_heads {self.ssm_heads} does not divide d_inner {self.d_inner}")
+        return self
+
+
 class LinearAttention(LayerBlock):
     """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution,
     ``kimi_delta`` with a decay for each channel of a key."""
@@ -334,8 +350,8 @@ class Experts(LayerBlock):
 
 
 Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
+Mixer = Annotated[Mamba | Mamba2 | RgLru | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "rg_lru", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
 
 
 class LayerKind(Spec):

@@ -176,6 +176,17 @@ def mamba2(layer: Layer) -> Iterator[OperatorRow]:
     yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, state, flops, "3*ssm_heads", "d_inner" if layer.has("mixer_norm") else "", layer)
 
 
+def rg_lru(layer: Layer) -> Iterator[OperatorRow]:
+    """RG-LRU (Griffin, De et al. 2024, arXiv 2402.19427): each channel has one number of state, whose decay and whose input are gated by
+    a matrix over the channels of its block. A branch beside it gates the result."""
+    gates, one = "2*d_inner^2/ssm_heads", "d_inner/ssm_heads"
+    yield from _recurrence(
+        "2*d_inner", "d_inner", "d_inner", "d_inner*state_bytes_per_element", "2 FLOP*d_inner", "3*d_inner", "", layer, parts=["d_inner", "d_inner"]
+    )
+    yield from matrix("ssm_x", gates, (MatrixShape(one, one, "2*ssm_heads"),))
+    yield from product("ssm_x", gates, "3*d_inner")
+
+
 LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
 
 
@@ -305,6 +316,7 @@ MIXERS = {
     "mla": mla,
     "mamba": mamba,
     "mamba2": mamba2,
+    "rg_lru": rg_lru,
     "linear": linear,
     "gated_delta": gated_delta,
     "kimi_delta": kimi_delta,

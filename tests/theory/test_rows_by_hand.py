@@ -191,6 +191,14 @@ def mamba(has):
     return count
 
 
+def rg_lru(has):
+    inner = V.d_inner
+    count = recurrence(has, inner + inner, inner, inner, inner, 1, V.state_bytes_per_element, 3 * inner)
+    count.matrix("ssm_x", inner * inner / V.ssm_heads, 2)
+    count.worked("ssm_x", inner * inner / V.ssm_heads, 2, inner + inner + inner)
+    return count
+
+
 def mamba2(has):
     inner, groups = V.d_inner, V.ssm_groups * V.d_state
     channels = inner + groups + groups
@@ -327,7 +335,7 @@ def test_attention():
 
 
 def test_recurrences():
-    for name, by_hand in {"mamba": mamba, "mamba2": mamba2, "gated_delta": gated_delta, "linear": linear, "conv": short_conv}.items():
+    for name, by_hand in {"mamba": mamba, "mamba2": mamba2, "rg_lru": rg_lru, "gated_delta": gated_delta, "linear": linear, "conv": short_conv}.items():
         for has in choices(STATE_TRAITS):
             agree(MIXERS[name](Layer(mixers=(name,), traits=has)), by_hand(has), (name, has))
 
@@ -433,7 +441,7 @@ def every_row():
     for mixer, traits in {
         "gqa": ATTENTION_TRAITS,
         "mla": LATENT_TRAITS,
-        **dict.fromkeys(("mamba", "mamba2", "gated_delta", "linear", "conv"), STATE_TRAITS),
+        **dict.fromkeys(("mamba", "mamba2", "rg_lru", "gated_delta", "linear", "conv"), STATE_TRAITS),
     }.items():
         for has in choices(traits):
             yield from MIXERS[mixer](Layer(mixers=(mixer,), traits=has))

@@ -228,6 +228,29 @@ RWKV7: Recipe = {
     "value_rank": lambda c, i: c.whole("v_low_rank_dim") if i else None, "norms": lambda c, i: 3 if i == 0 and c.flag("norm_first") else 2,
 }  # fmt: skip
 
+
+def griffin_words(c: Config) -> list[str]:
+    """RecurrentGemma: a pattern of blocks, repeated; attention has the window."""
+    pattern = c.words("block_types", {"recurrent": LINEAR, "attention": SLIDING}, None) or []
+    return [pattern[i % len(pattern)] for i in range(c.n_layers)]
+
+
+def griffin_blocks(c: Config, i: int) -> int:
+    """RecurrentGemma: as many blocks of channels as heads, which share them out evenly."""
+    width, blocks = griffin_width(c, i), heads(c)
+    if width % blocks:
+        c.fail("lru_width", f"{width} is not a multiple of num_attention_heads {blocks}")
+    return blocks
+
+
+def griffin_width(c: Config, i: int) -> int:
+    return c.maybe("lru_width") or c.whole("hidden_size")
+
+
+GRIFFIN: Recipe = {
+    "kind": "rg_lru", "d_inner": griffin_width, "d_conv": whole("conv1d_width"), "ssm_heads": griffin_blocks, "in_bias": True, "out_bias": True, "conv_bias": True,
+}  # fmt: skip
+
 RECURRENT_FAMILIES: Mapping[str, Family] = {
     "mamba": Family(f"MambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
     "falcon_mamba": Family(f"FalconMambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
@@ -288,6 +311,14 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         names={"state_size": ("ssm_state_size",), "num_heads": ("mamba_num_heads",), "mamba_head": ("mamba_head_dim",), "n_groups": ("mamba_n_groups", "n_groups"),
                "conv_kernel": ("mamba_d_conv", "conv_kernel"), "use_conv_bias": ("mamba_conv_bias", "use_conv_bias"),
                "n_routed_experts": ("n_routed_experts", "num_local_experts")},
+    ),
+    "recurrent_gemma": Family(
+        f"RecurrentGemmaConfig of {V524}",
+        sizes(256000, 2560, 7680, 26, 10, None, lru_width=None, sliding_window=2048, conv1d_width=4, attention_bias=False,
+              block_types=["recurrent", "recurrent", "attention"]) | TIED,
+        {**FLOORED, "qkv_bias": flag("attention_bias"), "out_bias": True}, mixers={LINEAR: GRIFFIN},
+        ffn={"kind": "gated", "d_ff": lambda c, i: c.whole("intermediate_size") // 2, "bias": True}, mixing=griffin_words,
+        names={"sliding_window": ("attention_window_size", "sliding_window")},
     ),
     "qwen3_next": Family(
         f"Qwen3NextConfig of {V5}",

@@ -35,6 +35,7 @@ PLAMO_2_1B = {
     "model_type": "plamo2", "vocab_size": 100000, "hidden_size": 2048, "intermediate_size": 8192, "num_hidden_layers": 16, "num_attention_heads": 16,
     "num_key_value_heads": 1, "hidden_size_per_head": 128, "mamba_num_heads": 32, "mamba_d_state": 64, "mamba_d_conv": 4, "mamba_step": 2,
 }  # fmt: skip
+RECURRENT_GEMMA_2B = {"model_type": "recurrent_gemma", "num_key_value_heads": 1, "intermediate_size": 15360}
 PUBLISHED = [
     pytest.param(LING_LITE, 16.8e9, 2.75e9, id="Ling-lite: github.com/inclusionAI/Ling"),
     pytest.param(LING_MINI, 16e9, 789e6 + 157184 * 2048, id="Ling-mini-2.0: github.com/inclusionAI/Ling-V2"),
@@ -42,6 +43,7 @@ PUBLISHED = [
     pytest.param(STEP_3_5, 196e9, 11e9, id="Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash"),
     pytest.param(RWKV7_01B, 191e6, 191e6 - 65536 * 768, id="RWKV-7 0.1B: arXiv 2503.14456"),
     pytest.param(PLAMO_2_1B, 1.29e9, 1.29e9, id="PLaMo 2 1B: huggingface.co/pfnet/plamo-2-1b"),
+    pytest.param(RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"),
     pytest.param({"model_type": "glm_moe_dsa"}, 744e9, 40e9, id="GLM-5: github.com/zai-org/GLM-5"),
     pytest.param({"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"),
     pytest.param(DEEPSEEK_V4_FLASH, 284e9, 13e9, id="DeepSeek-V4-Flash: huggingface.co/deepseek-ai/DeepSeek-V4-Flash"),
