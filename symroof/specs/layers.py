@@ -241,6 +241,13 @@ class RgLru(Recurrence):
         return self
 
 
+class Rwkv4(LayerBlock):
+    """RWKV-4: for each channel a weighted sum of values, that of the weights, and their scale."""
+
+    kind: Literal["rwkv4"]
+    d_inner: Whole
+
+
 class LinearAttention(LayerBlock):
     """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution,
     ``kimi_delta`` with a decay for each channel of a key."""
@@ -294,6 +301,7 @@ class FeedForward(LayerBlock):
     bias: bool = False
     inner_norm: bool = False
     learned_activation: bool = False
+    result_gate: bool = False
 
     @model_validator(mode="after")
     def _width(self) -> FeedForward:
@@ -307,6 +315,7 @@ class FeedForward(LayerBlock):
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "inner_norm": self.inner_norm, "learned_activation": self.learned_activation}
+        on |= {"ffn_result_gate": self.result_gate}
         return frozenset(name for name, held in on.items() if held)
 
 
@@ -350,8 +359,8 @@ class Experts(LayerBlock):
 
 
 Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | RgLru | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "rg_lru", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
+Mixer = Annotated[Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "rg_lru", "rwkv4", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
 
 
 class LayerKind(Spec):

@@ -46,6 +46,7 @@ TRAITS = {
     "expert_latent": "routed experts operate on a narrower latent, with a projection into and out of it",
     "result_norm": "the attention's output is normalised before its projection",
     "inner_norm": "the inner activations of the feed-forward layer are normalised",
+    "ffn_result_gate": "the result of the feed-forward layer is gated by a matrix over the residual (RWKV-4)",
     "learned_activation": "the activation of the feed-forward layer has two learned parameters",
     "images_only": "the layer attends to images and is skipped for text: resident but idle",
     "layer_input": "a per-layer input vector of the token is gated in",

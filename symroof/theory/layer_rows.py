@@ -126,7 +126,7 @@ PARAMETER_GROUPS = {
     "hyper_attention": "residual", "hyper_ffn": "residual", "hyper_head": "residual", "residual_attention": "residual", "residual_ffn": "residual",
     "residual_head": "residual", "ssm_gate": "state space", "ssm_value": "state space",
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",
-    "gate_up": "feed-forward", "up": "feed-forward", "down": "feed-forward",
+    "gate_up": "feed-forward", "up": "feed-forward", "ffn_gate": "feed-forward", "down": "feed-forward",
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",
     "norm": "norms", "qk_norm": "norms", "latent_norm": "norms", "mixer_norm": "state space",
 }  # fmt: skip

@@ -50,6 +50,7 @@ LAYERS = {
     "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none", traits=frozenset({"adapters", "attention_adapters"})),
     "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=frozenset({"value_residual"})),
     "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})),
+    "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=frozenset({"ffn_result_gate"})),
     "rg-lru": Layer(mixers=("rg_lru",), traits=frozenset({"conv_bias", "state_in_bias", "state_out_bias", "ffn_bias"})),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }

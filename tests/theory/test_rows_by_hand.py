@@ -254,6 +254,8 @@ def dense(has, kind):
         count.held(operator, 2)
     if "inner_norm" in has:
         count.held("norm", V.d_ff)
+    if "ffn_result_gate" in has:
+        count.product("ffn_gate", D, D)
     count.product("down", V.d_ff, D, D if "ffn_bias" in has else 0)
     return count
 
@@ -313,7 +315,7 @@ LATENT_TRAITS = ("q_lora", "qkv_bias", "out_bias", "out_gate", "head_gate", "sin
 STATE_TRAITS = ("state_in_bias", "state_out_bias", "conv_bias", "mixer_norm")
 DELTA_TRAITS = ("full_decay", "full_gate", "conv_bias")
 EXPERT_TRAITS = ("router_bias", "plain_experts", "expert_latent", "shared_expert", "shared_gate", "shared_bias", "ffn_bias", "zero_experts")
-DENSE_TRAITS = ("ffn_bias", "learned_activation", "inner_norm")
+DENSE_TRAITS = ("ffn_bias", "learned_activation", "inner_norm", "ffn_result_gate")
 
 
 def choices(traits):

@@ -124,6 +124,18 @@ def test_kimi_delta_attention(full_decay, full_gate):
     assert d.value("kv_cache_bytes") == 0
 
 
+def test_rwkv4():
+    """Two sums a channel, each decayed and added to, and each read with the bonus of the token itself; a result gated over the residual."""
+    spec = of_one_layer(ffn={"kind": "plain", "d_ff": 10, "result_gate": True}, mixer={"kind": "rwkv4", "d_inner": 6}, count=3)
+    matrices = [(D, 6)] * 3 + [(6, D), (D, 10), (10, D), (D, D)]
+    p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
+    assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + 2 * 6 + 3 * D + 2 * D)
+    products = sum(2 + 2 for _ in range(6) for _ in ("values", "weights"))
+    assert p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    assert d.value("state_bytes") == 3 * 3 * (2 * 2 * D + 4 * 3 * 6)
+    assert d.value("kv_cache_bytes") == 0
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_rwkv7(first):
     """Its state: what decays, what is forgotten along a vector (a product to find it, one to take it away), what is added, what is read."""

@@ -96,7 +96,6 @@ REFUSED: Mapping[str, str] = {
     "modernbert-decoder": ENCODER,
     "qwen4_exp_text": "rows of a table for runs of tokens are added to some of its layers, and its residual passes through a bottleneck",
     "xlstm": "its recurrence is a matrix memory with exponential gates (mLSTM)",
-    "rwkv": "its recurrence has no heads, and its feed-forward mixes each token with the one before it (RWKV-4)",
     "zaya": "its keys and queries pass through convolutions before they are scored, and its router has layers of its own",
 }  # fmt: skip
 """Types that transformers can load and that are not read, with the reason."""

@@ -28,6 +28,7 @@ from symroof.specs.checkpoints.layer_layouts import (
 from symroof.specs.checkpoints.recipes import (
     FLOORED,
     GATED,
+    LAYER_NORM,
     LINEAR_ATTENTION,
     MAMBA,
     MAMBA2,
@@ -251,6 +252,10 @@ GRIFFIN: Recipe = {
     "kind": "rg_lru", "d_inner": griffin_width, "d_conv": whole("conv1d_width"), "ssm_heads": griffin_blocks, "in_bias": True, "out_bias": True, "conv_bias": True,
 }  # fmt: skip
 
+RWKV4: Recipe = {
+    "kind": "rwkv4", "d_inner": lambda c, i: c.maybe("attention_hidden_size") or c.whole("hidden_size"), "norms": lambda c, i: 2 if i else 3,
+}  # fmt: skip
+
 RECURRENT_FAMILIES: Mapping[str, Family] = {
     "mamba": Family(f"MambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
     "falcon_mamba": Family(f"FalconMambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
@@ -311,6 +316,13 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
         names={"state_size": ("ssm_state_size",), "num_heads": ("mamba_num_heads",), "mamba_head": ("mamba_head_dim",), "n_groups": ("mamba_n_groups", "n_groups"),
                "conv_kernel": ("mamba_d_conv", "conv_kernel"), "use_conv_bias": ("mamba_conv_bias", "use_conv_bias"),
                "n_routed_experts": ("n_routed_experts", "num_local_experts")},
+    ),
+    "rwkv": Family(
+        f"RwkvConfig of {V524}",
+        {"vocab_size": 50277, "max_position_embeddings": 1024, "hidden_size": 4096, "num_hidden_layers": 32, "attention_hidden_size": None, "intermediate_size": None,
+         "tie_word_embeddings": False},
+        mixers={LINEAR: RWKV4}, ffn={"kind": "plain", "d_ff": four_times("intermediate_size"), "result_gate": True}, mixing=ALL_LINEAR, norm=LAYER_NORM,
+        names={"max_position_embeddings": ("context_length", "max_position_embeddings")},
     ),
     "recurrent_gemma": Family(
         f"RecurrentGemmaConfig of {V524}",

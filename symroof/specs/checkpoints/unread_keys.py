@@ -139,6 +139,7 @@ OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for f
     "qwen3_5_text": "attn_output_gate output_gate_type",
     "qwen3_moe": "max_window_layers use_qk_norm",
     "recurrent_gemma": "final_w_init_variance_scale logits_soft_cap w_init_variance_scale",
+    "rwkv": "rescale_every",
     "rwkv7": "attn_mode fuse_cross_entropy fuse_norm num_heads",
     "smollm3": "no_rope_layers",
     "starcoder2": "mlp_type norm_type",

@@ -43,6 +43,9 @@ PUBLISHED = [
     pytest.param(STEP_3_5, 196e9, 11e9, id="Step-3.5-Flash: github.com/stepfun-ai/Step-3.5-Flash"),
     pytest.param(RWKV7_01B, 191e6, 191e6 - 65536 * 768, id="RWKV-7 0.1B: arXiv 2503.14456"),
     pytest.param(PLAMO_2_1B, 1.29e9, 1.29e9, id="PLaMo 2 1B: huggingface.co/pfnet/plamo-2-1b"),
+    pytest.param(
+        {"model_type": "rwkv", "hidden_size": 768, "num_hidden_layers": 12}, 169.34e6, 169.34e6 - 50277 * 768, id="RWKV-4 169M: arXiv 2305.13048, table 2"
+    ),
     pytest.param(RECURRENT_GEMMA_2B, 2.68e9, 2.68e9, id="RecurrentGemma 2B: arXiv 2404.07839, table 1"),
     pytest.param({"model_type": "glm_moe_dsa"}, 744e9, 40e9, id="GLM-5: github.com/zai-org/GLM-5"),
     pytest.param({"model_type": "longcat_flash"}, 560e9, 27e9, id="LongCat-Flash: arXiv 2509.01322"),
