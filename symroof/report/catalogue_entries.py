@@ -252,6 +252,9 @@ def model_entry(spec: ModelSpec) -> CatalogueEntry:
         ]
     if spec.filled:
         tables.append(("missing in the file and filled in", ["field", "value", "why"], [[f.field, f.value, f.why] for f in spec.filled]))
+    if spec.checkpoints:
+        rows = [[each.name, each.precision, each.kv or "", ", ".join(each.kept)] for each in spec.checkpoints]
+        tables.append(("checkpoints by their own names", ["name", "weights", "cache", "kept wide"], rows))
     notes = [
         *spec.caveats,
         *(spec.quantization.unread if spec.quantization else ()),

@@ -31,22 +31,25 @@ SINGULAR = {
 }
 
 HUB = "https://huggingface.co/"
-TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo"])
+TUNED = frozenset(["instruct", "it", "chat", "hf", "base", "pt", "thinking", "dynamo", "preview"])
 """Words of a name that change no dimension: how a model was trained last, which library or plain format its files are for."""
 
 STORED_AS = {
     "dynamic": "", "fp8": "fp8-block", "nvfp4a16": "nvfp4a16", "nvfp4": "nvfp4", "fp4": "nvfp4", "mxfp4": "mxfp4", "awq": "awq", "gptq": "gptq", "w4a16": "w4a16",
     "w8a16": "w8a16", "w8a8": "w8a8", "int4": "w4a16", "int8": "w8a8", "bnb": "nf4", "4bit": "nf4", "8bit": "w8a8", "gguf": "q4_k_m", "quantized": "",
+    "kv": "", "qat": "",
 }  # fmt: skip
 """Words that say how a checkpoint is stored, the surest first, each with its precision; empty where the word alone says too little."""
 TOGETHER = {
     ("fp8", "dynamic"): "fp8-dynamic", ("gptq", "int8"): "gptq-int8", ("gptq", "8bit"): "gptq-int8", ("awq", "int8"): "w8a16", ("awq", "8bit"): "w8a16",
-    ("bnb", "8bit"): "w8a8",
+    ("bnb", "8bit"): "w8a8", ("qat", "gguf"): "q4_0",
 }  # fmt: skip
 """Two such words that say another thing together: ``GPTQ-Int8`` has 8 bits."""
 WIDE = frozenset(["bf16", "fp16"])
 """Words that say that a checkpoint is stored in 16 bits, whatever the model was published in."""
 
+MIXTURE_OR_WORD = re.compile(r"(?:ud-)?i?q\d_[a-z0-9]+(?:_[a-z]+)?(?![a-z0-9])|[^-_ ]+")
+MIXTURE = re.compile(r"(?:ud-)?i?q\d_.+")
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
 MOST_NEAR = 3
 
@@ -71,12 +74,14 @@ class NamedModel:
         stored: the precision that the name speaks of, ``fp16`` of 16 bits; empty where it speaks of none.
         stored_word: the words it says so with.
         version: what of the name the catalogue does not tell apart.
+        checkpoint: the name on the hub of a checkpoint that the entry describes.
     """
 
     name: str
     stored: str = ""
     stored_word: str = ""
     version: str = ""
+    checkpoint: str = ""
 
     def remark(self) -> str:
         """What the name speaks of that the catalogue does not tell apart."""
@@ -90,6 +95,9 @@ def match_model(name: str, shipped: Mapping[str, CatalogueEntry]) -> NamedModel 
         if _address(entry) == name.lower():
             return NamedModel(entry.name)
     whole = name.rpartition("/")[2].lower()
+    for entry in shipped.values():
+        if checkpoint := next((each for each in _checkpoints(entry) if name.lower() in (each.lower(), each.rpartition("/")[2].lower())), ""):
+            return NamedModel(entry.name, checkpoint=checkpoint)
     spellings = list(_spellings(shipped))
     if exact := next((reachable_name for spelling, reachable_name in spellings if spelling == whole), ""):
         return NamedModel(exact)
@@ -127,13 +135,20 @@ def _address(entry: CatalogueEntry) -> str:
     return address.removeprefix(HUB) if address.startswith(HUB) else ""
 
 
+def _checkpoints(entry: CatalogueEntry) -> list[str]:
+    """The names on the hub of the checkpoints that an entry describes beside its own."""
+    data: Any = entry.document.data
+    listed = data.get("checkpoints") if isinstance(data, dict) else None
+    return [str(each["name"]) for each in listed if isinstance(each, dict) and "name" in each] if isinstance(listed, list) else []
+
+
 def _split(name: str) -> list[str]:
-    return re.split(r"[-_ ]+", name.rpartition("/")[2].partition(":")[0].lower().replace("quantized.", "quantized-"))
+    return MIXTURE_OR_WORD.findall(name.rpartition("/")[2].partition(":")[0].lower().replace("quantized.", "quantized-"))
 
 
 def _untold(name: str) -> list[str]:
     """The words of a name beside those that say how it is stored."""
-    return [word for i, word in enumerate(_split(name)) if not i or (word not in STORED_AS and word not in WIDE)]
+    return [word for i, word in enumerate(_split(name)) if not i or not (word in STORED_AS or word in WIDE or MIXTURE.fullmatch(word))]
 
 
 def _words(name: str) -> list[str]:
@@ -147,6 +162,8 @@ def _storage(name: str) -> tuple[str, str]:
     words = _split(name)[1:]
     if tag and "gguf" in words:
         return tag, f"GGUF:{tag.upper()}"
+    if mixture := next(filter(MIXTURE.fullmatch, words), ""):
+        return mixture, mixture.upper()
     for pair, precision in TOGETHER.items():
         if set(pair) <= set(words):
             return precision, "-".join(word.upper() for word in words if word in pair)
@@ -221,7 +238,7 @@ def entries(kind: str) -> dict[str, CatalogueEntry]:
 
 
 ENDINGS = (".yaml", ".yml", ".json", ".gguf")
-ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}(?::\w{1,16})?")
+ON_HUB = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}(?::[\w-]{1,24})?")
 
 
 def is_path(name: str, base: Path | None = None) -> bool:

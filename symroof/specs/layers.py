@@ -225,6 +225,29 @@ class Mamba2(Recurrence):
     mixer_norm: bool = True
 
 
+class RgLru(Recurrence):
+    """RG-LRU (Griffin): a state of one number a channel, gated by matrices over the channels of each of ``ssm_heads`` blocks."""
+
+    kind: Literal["rg_lru"]
+    d_inner: Whole
+    d_conv: Whole
+    ssm_heads: Whole
+    conv_bias: bool = True
+
+    @model_validator(mode="after")
+    def _blocks(self) -> RgLru:
+        if self.d_inner % self.ssm_heads:
+            raise ValueError(f"ssm_heads {self.ssm_heads} does not divide d_inner {self.d_inner}")
+        return self
+
+
+class Rwkv4(LayerBlock):
+    """RWKV-4: for each channel a weighted sum of values, that of the weights, and their scale."""
+
+    kind: Literal["rwkv4"]
+    d_inner: Whole
+
+
 class LinearAttention(LayerBlock):
     """Linear attention: ``linear`` with a fixed decay a head, ``gated_delta`` with the gated delta rule and a short convolution,
     ``kimi_delta`` with a decay for each channel of a key."""
@@ -278,6 +301,7 @@ class FeedForward(LayerBlock):
     bias: bool = False
     inner_norm: bool = False
     learned_activation: bool = False
+    result_gate: bool = False
 
     @model_validator(mode="after")
     def _width(self) -> FeedForward:
@@ -291,6 +315,7 @@ class FeedForward(LayerBlock):
 
     def traits(self) -> frozenset[str]:
         on = {"ffn_bias": self.bias, "inner_norm": self.inner_norm, "learned_activation": self.learned_activation}
+        on |= {"ffn_result_gate": self.result_gate}
         return frozenset(name for name, held in on.items() if held)
 
 
@@ -334,8 +359,8 @@ class Experts(LayerBlock):
 
 
 Attention = Annotated[GroupedAttention | LatentAttention | CompressedAttention | SharedBlock | NoAttention, Field(discriminator="kind")]
-Mixer = Annotated[Mamba | Mamba2 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
-MIXER_KINDS = ("mamba", "mamba2", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
+Mixer = Annotated[Mamba | Mamba2 | RgLru | Rwkv4 | LinearAttention | Rwkv7 | ShortConvolution, Field(discriminator="kind")]
+MIXER_KINDS = ("mamba", "mamba2", "rg_lru", "rwkv4", "linear", "gated_delta", "kimi_delta", "rwkv7", "conv")
 
 
 class LayerKind(Spec):

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
+from symroof.errors import nearest
 from symroof.specs.fields import NAME, Source, Spec, Whole, amount, raise_faults
 from symroof.specs.layer_order import in_listed_order, order_faults, repeat_to_length, shortest_pattern
-from symroof.specs.layers import Experts, GroupedAttention, LayerKind
-from symroof.specs.quantization import Matrix, Quantization, matrices
+from symroof.specs.layers import Experts, GroupedAttention, LayerKind, Number
+from symroof.specs.precision import BITS
+from symroof.specs.quantization import Matrix, Quantization, StoredPart, matrices
+from symroof.specs.stored_precisions import CHECKPOINTS
 from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.layer_rows import PARAMETER_GROUPS
 from symroof.units import Quantity
 
 if TYPE_CHECKING:
@@ -52,12 +56,61 @@ class HyperConnections(Spec):
     residual: bool = True
 
 
+class AttentionResiduals(Spec):
+    """The input of each block is weighed from the sums of ``group`` layers each, and of those since the last such sum (Kimi K3)."""
+
+    group: Whole
+
+    def sums(self, layers: int) -> int:
+        """Sums that the last layer sees."""
+        return -(-layers // self.group)
+
+    def sources(self, layers: int) -> Fraction:
+        """Sums that a block weighs, on average: a layer's attention sees those before it, its feed-forward one more where a group begins.
+
+        The first layer's attention has the embedding alone, and weighs nothing.
+        """
+        begun = [i // self.group + 1 for i in range(layers)]
+        attention = sum(sums + (i % self.group > 0) for i, sums in enumerate(begun) if i)
+        return Fraction(attention + sum(begun) + layers, 2 * layers)
+
+
 class Filled(Spec):
     """A field that a model's file leaves out and that was filled in: with what, and why."""
 
     field: str
     value: str
     why: str
+
+
+class Checkpoint(Spec):
+    """A checkpoint of the model by its name on the hub, stored otherwise than the model was published.
+
+    Attributes:
+        precision: a precision of whole checkpoints (``symroof list precisions``), which says how most matrices are stored.
+        kept, parts, kv: what this one has instead of what the precision says: operators that stay wide, operators stored otherwise, the cache.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[\w.-]{1,96}/[\w.-]{1,96}$")]
+    precision: str
+    kept: tuple[str, ...] = ()
+    parts: tuple[StoredPart, ...] = ()
+    kv: str | None = None
+    source: Source
+
+    @model_validator(mode="after")
+    def _known(self) -> Checkpoint:
+        operators = (*self.kept, *(name for part in self.parts for name in part.operators))
+        asked = [(self.precision, tuple(CHECKPOINTS)), (self.kv or "fp16", tuple(BITS)), *((name, tuple(PARAMETER_GROUPS)) for name in operators)]
+        for name, known in asked:
+            if name not in known:
+                raise ValueError(f"unknown name {name[:40]!r}; {nearest(name, known)}".rstrip("; "))
+        return self
+
+    def laid_over(self, plain: Quantization) -> Quantization:
+        """What its precision says, with what this one has instead."""
+        own = {"kept": self.kept, "parts": self.parts, "kv": self.kv}
+        return plain.model_copy(update={name: value for name, value in own.items() if value})
 
 
 class ModelSpec(Spec):
@@ -85,11 +138,13 @@ class ModelSpec(Spec):
     layer_inputs: LayerInputs | None = None
     altup: AltUp | None = None
     hyper_connections: HyperConnections | None = None
+    attention_residuals: AttentionResiduals | None = None
     max_context: Whole | None = None
     norm: Norm = Norm.model_construct()
     layers: tuple[LayerKind, ...] = ()
     order: tuple[str, ...] = ()
     quantization: Quantization | None = None
+    checkpoints: tuple[Checkpoint, ...] = ()
     stored_bytes: Whole | None = None
     notes: tuple[str, ...] = ()
     filled: tuple[Filled, ...] = ()
@@ -174,7 +229,8 @@ class ModelSpec(Spec):
         if not self.layers:
             return GENERIC
         hyper = self.hyper_connections
-        model_traits = {"layer_input": self.layer_inputs, "altup": self.altup, "hyper": hyper, "hyper_residual": hyper and hyper.residual}
+        model_traits: dict[str, object] = {"layer_input": self.layer_inputs, "altup": self.altup, "attention_residuals": self.attention_residuals}
+        model_traits |= {"hyper": hyper, "hyper_residual": hyper and hyper.residual}
         own, more = self._own(), frozenset(trait for trait, held in model_traits.items() if held)
         several = len(self.layers) > 1
         return Architecture(
@@ -193,6 +249,7 @@ class ModelSpec(Spec):
             layer_inputs=self.layer_inputs is not None,
             altup=self.altup is not None,
             hyper=hyper is not None,
+            attention_residuals=self.attention_residuals is not None,
             kept=frozenset(self.quantization.kept) if quantized and self.quantization else None,
             widths=widths if quantized else frozenset(),
         )
@@ -211,7 +268,7 @@ class ModelSpec(Spec):
         for layer, kind in zip(self.architecture().layers, self.layers, strict=False):
             values[layer.symbol("n_layers")] = Fraction(kind.count)
             values |= {layer.symbol(name): Fraction(value) for name, value in kind.widths().items()}
-        outer = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
+        outer: dict[str, Number | None] = {"d_model": self.d_model, "vocab_size": self.vocab_size, "learned_positions": self.positions}
         outer |= {"d_embedding": self.d_embedding, "more_embeddings": self.more_embeddings}
         if self.layer_inputs:
             outer |= {"d_layer_input": self.layer_inputs.width, "layer_input_vocab": self.layer_inputs.vocab_size}
@@ -219,6 +276,9 @@ class ModelSpec(Spec):
             outer |= {"altup_inputs": self.altup.inputs, "laurel_rank": self.altup.laurel_rank}
         if self.hyper_connections:
             outer |= {"hyper_copies": self.hyper_connections.copies}
+        if self.attention_residuals:
+            layers = sum(kind.count for kind in self.layers)
+            outer |= {"residual_sources": self.attention_residuals.sources(layers), "residual_sums": self.attention_residuals.sums(layers)}
         values |= {name: Fraction(value) for name, value in outer.items() if value}
         totals = {"params": self.params, "active_params": self.active_params}
         return values | {name: value.value for name, value in totals.items() if value}

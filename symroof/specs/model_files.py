@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from symroof.errors import nearest
 from symroof.specs import catalogue
 from symroof.strict_yaml import Document, load
 
@@ -39,6 +40,9 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         return spec
     said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
     own = spec.quantization
+    if checkpoint := next((each for each in spec.checkpoints if each.name == named.checkpoint), None):
+        plain = quantization_at(checkpoint.precision, spec.model_copy(update={"quantization": None}))
+        return spec.model_copy(update={"quantization": plain and checkpoint.laid_over(plain), "title": named.checkpoint, "source": checkpoint.source})
     if named.stored == "fp16" and own is not None:
         spec = spec.model_copy(update={"quantization": None})
         said.append(f"stored in 16 bits, as its name says ({named.stored_word}); its config.json says it better")
@@ -46,6 +50,13 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
         doubt = f"stored as {named.stored}, as its name says ({named.stored_word}); its config.json says it better"
         stored = quantization_at(named.stored, spec)
         spec = spec.model_copy(update={"quantization": stored.model_copy(update={"unread": (*stored.unread, doubt)})})  # type: ignore[union-attr]
+    elif named.stored and named.stored != "fp16" and not is_checkpoint_precision(named.stored):
+        from symroof.specs.checkpoints.gguf_mixtures import MIXTURES
+
+        near = nearest(named.stored.removeprefix("ud-"), MIXTURES)
+        said.append(
+            f"its name says {named.stored_word}, which is not known here: counted as it was published, {'; '.join(filter(None, ('say --weights', near)))}"
+        )
     return spec.model_copy(update={"caveats": (*spec.caveats, *said)})
 
 

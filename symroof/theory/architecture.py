@@ -35,6 +35,7 @@ TRAITS = {
     "attention_adapters": "and beside its queries, keys and values",
     "hyper": "copies of the residual are kept in parallel, and weights computed from them join them with each block (hyper-connections)",
     "hyper_residual": "other such weights mix the copies with each other",
+    "attention_residuals": "the input of each block is an attention over sums of earlier layers (Attention Residuals)",
     "mixer_norm": "the mixer has a norm inside",
     "conv_bias": "the short convolution has a bias",
     "shared_expert": "some experts process every token",
@@ -45,6 +46,7 @@ TRAITS = {
     "expert_latent": "routed experts operate on a narrower latent, with a projection into and out of it",
     "result_norm": "the attention's output is normalised before its projection",
     "inner_norm": "the inner activations of the feed-forward layer are normalised",
+    "ffn_result_gate": "the result of the feed-forward layer is gated by a matrix over the residual (RWKV-4)",
     "learned_activation": "the activation of the feed-forward layer has two learned parameters",
     "images_only": "the layer attends to images and is skipped for text: resident but idle",
     "layer_input": "a per-layer input vector of the token is gated in",
@@ -101,6 +103,7 @@ class Architecture:
     ``narrow_embedding``: tables of a different width, projected to the residual's and back. ``more_embeddings``: rows of the
     input table that the head does not have. ``layer_inputs``: a second table with a vector for each layer. ``altup``: the
     residual is copied before the layers and merged after them. ``hyper``: so it is for hyper-connections.
+    ``attention_residuals``: the head's input is weighed from sums of layers as a block's is.
     ``kept`` are the operators whose matrices are stored at ``unquantized_bytes_per_param`` while the others are quantized; None if
     all parameters have one width. ``widths`` are the operators with a separate width (``weight_bytes_per_param.down``).
     """
@@ -118,6 +121,7 @@ class Architecture:
     layer_inputs: bool = False
     altup: bool = False
     hyper: bool = False
+    attention_residuals: bool = False
     kept: frozenset[str] | None = None
     widths: frozenset[str] = frozenset()
 

@@ -176,6 +176,25 @@ def mamba2(layer: Layer) -> Iterator[OperatorRow]:
     yield from _recurrence(f"d_inner + {conv} + ssm_heads", "d_inner", conv, state, flops, "3*ssm_heads", "d_inner" if layer.has("mixer_norm") else "", layer)
 
 
+def rwkv4(layer: Layer) -> Iterator[OperatorRow]:
+    """RWKV-4 (arXiv 2305.13048): each channel sums values weighed by the exponentials of keys, and the weights, under a scale that keeps both in
+    range; an update and a reading of both sums. Both blocks mix a token with the one before it, which is kept."""
+    state, mixes = "3*d_inner*state_bytes_per_element", "5*d_model"
+    yield from _recurrence("3*d_inner", "d_inner", "", state, "8 FLOP*d_inner", f"2*d_inner + {mixes}", "", layer, parts=["d_inner"] * 3)
+    yield OperatorRow("conv", "state", "2*d_model*act_bytes_per_element", "state_moves")
+
+
+def rg_lru(layer: Layer) -> Iterator[OperatorRow]:
+    """RG-LRU (Griffin, De et al. 2024, arXiv 2402.19427): each channel has one number of state, whose decay and whose input are gated by
+    a matrix over the channels of its block. A branch beside it gates the result."""
+    gates, one = "2*d_inner^2/ssm_heads", "d_inner/ssm_heads"
+    yield from _recurrence(
+        "2*d_inner", "d_inner", "d_inner", "d_inner*state_bytes_per_element", "2 FLOP*d_inner", "3*d_inner", "", layer, parts=["d_inner", "d_inner"]
+    )
+    yield from matrix("ssm_x", gates, (MatrixShape(one, one, "2*ssm_heads"),))
+    yield from product("ssm_x", gates, "3*d_inner")
+
+
 LINEAR_STATE = "linear_value_heads*linear_key_dim*linear_value_dim"
 
 
@@ -249,6 +268,8 @@ def dense(layer: Layer) -> Iterator[OperatorRow]:
         yield stored(operator, "2")
     if layer.has("inner_norm"):
         yield stored("norm", "d_ff")
+    if layer.has("ffn_result_gate"):
+        yield from gemm("ffn_gate", "d_model", "d_model", cut="outer")
     yield from gemm("down", "d_ff", "d_model", bias="d_model" if layer.has("ffn_bias") else "")
 
 
@@ -305,6 +326,8 @@ MIXERS = {
     "mla": mla,
     "mamba": mamba,
     "mamba2": mamba2,
+    "rg_lru": rg_lru,
+    "rwkv4": rwkv4,
     "linear": linear,
     "gated_delta": gated_delta,
     "kimi_delta": kimi_delta,

@@ -34,8 +34,8 @@ MOST_CHILDREN = 64
 
 MOST_NODES = 20_000
 """The largest formula over inputs alone, in names, numbers and operations: longer ones fill books."""
-SET_BY_FORMULAS = frozenset(["long_step_share"])
-"""Optional inputs that formulas set for what they compare: without one of them no formula speaks of what it brings."""
+SET_ELSEWHERE = frozenset(["long_step_share", "work_overlap"])
+"""Optional inputs that formulas set for what they compare, or evidence sets: where nothing does, no formula speaks of what they bring."""
 OPTIONAL = frozenset(name for quantity in QUANTITIES.values() for name in (*dict(quantity.absent), *(quantity.without or ())[:1]))
 """Inputs that some formula leaves out if they are not set."""
 
@@ -306,7 +306,7 @@ class Case(DropsCaches):
         try:
             definition = self._definition(name, changed)
             quantity = self.theory.own.quantity(name)
-            inner = quantity is not None and quantity.without is not None and quantity.without[0] in SET_BY_FORMULAS
+            inner = quantity is not None and not SET_ELSEWHERE.isdisjoint((*dict(quantity.absent), *(quantity.without or ())[:1]))
             return self.formula(name, changed) if complete or inner or definition is None or name in self.given else definition
         except (UndefinedValue, UnknownName):
             return Name(name)

@@ -27,6 +27,9 @@ def _layer_rows(layer: Layer, norm: str) -> Iterator[OperatorRow]:
         yield from gemm("layer_input", "d_layer_input", "d_model", cut="inner")
     if layer.has("hyper"):
         yield from _hyper(layer.has("hyper_residual"))
+    if layer.has("attention_residuals"):
+        yield from _weighed_sums("residual_attention", "residual_sources")
+        yield from _weighed_sums("residual_ffn", "residual_sources")
     if layer.has("altup"):
         yield from _altup()
     if vectors := layer.norms * PLAIN_NORM_VECTORS[norm]:
@@ -55,6 +58,8 @@ def _after_layers(architecture: Architecture) -> Iterator[OperatorRow]:
     if architecture.hyper:
         yield from gemm("hyper_head", "hyper_copies*d_model", "hyper_copies", cut="inner")
         yield stored("hyper_head", "hyper_copies + 1")
+    if architecture.attention_residuals:
+        yield from _weighed_sums("residual_head", "(residual_sums + 1)")
     if architecture.narrow_embedding:
         yield from gemm("embedding_out", "d_model", "d_embedding", cut="outer")
     if architecture.final_norm and (vectors := PLAIN_NORM_VECTORS[architecture.norm]):
@@ -90,6 +95,13 @@ def _hyper(residual: bool) -> Iterator[OperatorRow]:
         yield from product(operator, f"d_model*{mixes}", "2*(hyper_copies + 1)*d_model")
 
 
+def _weighed_sums(operator: str, sources: str) -> Iterator[OperatorRow]:
+    """Attention over depth (Attention Residuals, arXiv 2603.15031): sums of earlier layers, each scored by a vector behind a norm, are
+    weighed by the softmax of their scores. Nothing of it is kept from token to token."""
+    yield stored(operator, "2*d_model")
+    yield from product(operator, f"2*d_model*{sources}", f"d_model*({sources} + 1)")
+
+
 def _altup() -> Iterator[OperatorRow]:
     """Copies of the residual (alternating updates, Baykal et al. 2023, arXiv 2301.13310, as Gemma 3n has them): a router that
     runs before and after the layer, coefficients that predict and correct the copies, and the narrow product beside."""
@@ -111,9 +123,10 @@ PARAMETER_GROUPS = {
     "qkv": "attention", "qkv_down": "attention", "q_up": "attention", "kv_up": "attention", "attention": "attention",
     "attention_out": "attention", "head_gate": "attention", "indexer": "attention", "compressor": "attention",
     "adapter": "adapters", "adapter_out": "adapters", "attention_adapter": "adapters", "attention_adapter_out": "adapters", "shared_out": "attention",
-    "hyper_attention": "residual", "hyper_ffn": "residual", "hyper_head": "residual", "ssm_gate": "state space", "ssm_value": "state space",
+    "hyper_attention": "residual", "hyper_ffn": "residual", "hyper_head": "residual", "residual_attention": "residual", "residual_ffn": "residual",
+    "residual_head": "residual", "ssm_gate": "state space", "ssm_value": "state space",
     "ssm_in": "state space", "ssm_x": "state space", "ssm_dt": "state space", "conv": "state space", "scan": "state space", "ssm_out": "state space",
-    "gate_up": "feed-forward", "up": "feed-forward", "down": "feed-forward",
+    "gate_up": "feed-forward", "up": "feed-forward", "ffn_gate": "feed-forward", "down": "feed-forward",
     "router": "router", "experts": "experts", "shared_experts": "shared experts", "shared_gate": "router",
     "norm": "norms", "qk_norm": "norms", "latent_norm": "norms", "mixer_norm": "state space",
 }  # fmt: skip

@@ -1,6 +1,7 @@
 """The performance of a server's command, and a recommended command with the threshold behind every number."""
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from symroof.formula.evaluate import NoValue
 from symroof.specs import catalogue
 from symroof.theory.symbols import TARGET_SYMBOLS
 from symroof.vllm.batch_limits import BatchLimit, batch_limits, chunk_limits, requests_per_rank, solved, with_values
-from symroof.vllm.command_line import ServeCommand, read_line
+from symroof.vllm.command_line import VARIABLE, ServeCommand, read_line
 from symroof.vllm.engines import ENGINES, LLAMA, SGLANG, TRTLLM, engine_of_image
 from symroof.vllm.served_case import ServedCase, refusal, served_case
 
@@ -378,7 +379,7 @@ def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
     on_hub = line.engine is LLAMA and catalogue.model_by_hub_name(line.flags["model"].value) is not None
     imaged = bool(line.before) and engine_of_image(line.before[-1]) is not None  # older images take no model without its flag
     model = ["--model"] if imaged else ["-hf"] if on_hub else [line.engine.model_flag] if line.engine.model_flag else []
-    words = [*line.before, *(() if line.before else line.engine.program), *model, str(line.flags["model"].value)]
+    words = [*line.before, *model, str(line.flags["model"].value)]
     for name, written in line.flags.items():
         if name in ("model", "config") or name in chosen:
             continue
@@ -389,4 +390,11 @@ def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
     for name, value in chosen.items():
         if (spelled := line.engine.spelled(name)) and not (line.engine is LLAMA and value in ("auto",)):
             words += [spelled, value]
-    return shlex.join([*words, *served.others])
+    return " ".join(map(_quoted, [*words, *served.others]))
+
+
+def _quoted(word: str) -> str:
+    """A word as a shell takes it, with its variables and its home open."""
+    if re.fullmatch(r"~/[\w./:=,@%+-]*", word):
+        return word
+    return f'"{word}"' if VARIABLE.search(word) and not re.search(r"""[\s"'`\\!]""", word) else shlex.quote(word)

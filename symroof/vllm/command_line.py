@@ -5,7 +5,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -159,13 +159,19 @@ class _CommandParser:
 
     def _shell(self) -> None:
         """Reject shell syntax; a variable is only one where its value matters."""
-        while self.words and re.fullmatch(r"&|\d?>&\d|&?>>?\S+", self.words[-1].text):
-            self.words.pop()
+        while self.words and (taken := self._redirected()):
+            del self.words[-taken:]
         for word in self.words:
             if SHELL.fullmatch(word.text):
                 self.problems.append(self._no_shell(word))
         if self.problems:
             raise InputError(self.problems)
+
+    def _redirected(self) -> int:
+        """How many words at the end say where the output goes, or that nothing waits for it."""
+        if re.fullmatch(r"&|\d?>&\d|[&\d]?>>?\S+", self.words[-1].text):
+            return 1
+        return 2 if len(self.words) > 1 and re.fullmatch(r"[&\d]?>>?", self.words[-2].text) else 0
 
     def _no_shell(self, word: LocatedText) -> Problem:
         return self.line.problem(word.column, f"{word.text[:40]!r} is shell syntax, and no shell runs here", "write the value itself")
@@ -185,7 +191,7 @@ class _CommandParser:
             if found := self._begins(skipped):
                 self.engine, count = found
                 self.before += [word.text for word in self.words[: skipped + count]]
-                self.before = self.before if wrapped else self.before[: len(self.before) - count]
+                self.before[-count:] = self.before[-count:] if wrapped else self.engine.program
                 del self.words[: skipped + count]
                 return
         known = " or ".join(" ".join(engine.program) for engine in self.engines)
@@ -234,7 +240,8 @@ class _CommandParser:
         self._value(name, flag, value, word.column, bool(key))
 
     def _value(self, name: str, flag: Flag, value: str, column: int, key: bool = False) -> None:
-        self._known(LocatedText(value, column), name)
+        if VARIABLE.search(self._known(LocatedText(value, column), name)):
+            return
         if flag.kind == JSON and not key and not value.startswith('{"'):  # without quotes around it a shell, and shlex, drop those inside
             value = next(iter(self.line.source[column - 1 :].split(" ")), value)
         try:
@@ -263,7 +270,8 @@ class _CommandParser:
         try:
             data = load(file.value).data
         except InputError as error:
-            self.problems += error.problems
+            hint = "where the file is not at hand, leave the flag out: what it sets is then the engine's default"
+            self.problems += [replace(problem, hint=problem.hint or hint) for problem in error.problems]
             return
         if not isinstance(data, dict):
             self.problems.append(self.line.problem(file.column, "expected a file of flags and their values", path="--config"))

@@ -50,7 +50,7 @@ def resolve_model(name: str) -> tuple[str, str]:
     match = catalogue.model_by_hub_name(name)
     if match is None:
         raise UnknownModel(f"{name[:80]!r} is neither in the catalogue nor a path here; {catalogue.hint_for_hub_name(name)}")
-    said = [f"stored as its name says: {match.stored_word}" if match.stored else "", match.remark()]
+    said = [f"its name says {match.stored_word}" if match.stored else "", match.remark()]
     return name, "; ".join([f"the catalogue's {match.name}", *filter(None, said)])
 
 

@@ -31,7 +31,7 @@ def value(name, quantity):
 MIBIBYTES = {
     "h100-sxm": 81_559, "h200": 143_771, "a100-80gb-sxm": 81_920, "a100-40gb-sxm": 40_960, "a10": 23_028, "l4": 23_034, "t4": 15_360, "l40s": 46_068,
     "rtx-3090": 24_576, "rtx-4090": 24_564, "rtx-5090": 32_607, "gh200": 97_871, "b300": 275_040, "gb200": 189_471, "mi300x": 196_592,
-    "gb300": 284_208, "rtx-pro-6000": 97_887, "rtx-pro-6000-server": 97_887,
+    "gb300": 284_208, "a10g": 23_028, "rtx-3060": 12_288, "rtx-5070": 12_227, "rtx-pro-6000": 97_887, "rtx-pro-6000-server": 97_887,
 }  # fmt: skip
 """Total memory in MiB, as people quote what nvidia-smi and rocm-smi print."""
 

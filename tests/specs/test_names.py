@@ -117,6 +117,12 @@ def test_a_checkpoint_by_its_name_and_by_its_file_is_one(name, config):
         ("Llama-3.1-8B-GGUF", "q4_k_m"),
         ("bartowski/Llama-3.1-8B-GGUF:Q6_K", "q6_k"),
         ("Llama-3.1-8B-NVFP4", "nvfp4"),
+        ("hugging-quants/Llama-3.1-8B-Instruct-Q8_0-GGUF", "q8_0"),
+        ("Llama-3.1-8B-it-qat-q4_0-gguf", "q4_0"),
+        ("Llama-3.1-8B-it-qat-GGUF", "q4_0"),
+        ("Llama-3.1-8B-IQ4_XS-GGUF", "iq4_xs"),
+        ("Llama-3.1-8B-FP8-KV", "fp8-block"),
+        ("Llama-3.1-8B-MXFP4-Preview", "mxfp4"),
         ("Llama-3.1-8B-MXFP4", "mxfp4"),
     ],
 )
@@ -177,3 +183,54 @@ def test_parts_that_are_several_or_none(name, candidates):
     problem = caught.value.problems[0]
     assert candidates is None or set(problem.hint.removeprefix("write one of ").split(", ")) == candidates
     assert ("several devices" in problem.message) is (candidates is not None)
+
+
+CHECKPOINTS = [(entry.name, each) for entry in catalogue.entries("models").values() for each in entry.document.data.get("checkpoints") or ()]
+
+
+@pytest.mark.parametrize(("model", "checkpoint"), CHECKPOINTS, ids=lambda value: value["name"] if isinstance(value, dict) else value)
+def test_a_checkpoint_with_an_entry_is_stored_as_it_says_without_a_doubt(model, checkpoint):
+    name = checkpoint["name"]
+    assert checkpoint["source"]["address"] == f"https://huggingface.co/{name}"
+    for called in (name, name.lower(), name.rpartition("/")[2]):
+        spec = read_model(called)[0]
+        assert (spec.name, spec.title) == (model, name)
+        assert spec.quantization.method == checkpoint["precision"]
+        assert set(spec.quantization.kept) == set(checkpoint.get("kept", spec.quantization.kept))
+    bound = sr.Study(model=name, prompt=1).first
+    assert not any("as its name says" in warning for warning in bound.warnings)
+    assert bound.precisions["kv"] == checkpoint.get("kv", "fp16")
+
+
+def test_the_bytes_of_a_checkpoint_with_an_entry():
+    """DeepSeek-V3.1-NVFP4: 9/16 byte a weight of the experts, the dense layers and the way out of the attention; the rest in two bytes."""
+    d, latent, heads = 7168, 1536 + 512 + 64, 128
+    narrow = 58 * 257 * 3 * d * 2048 + 3 * 3 * d * 18432 + 61 * heads * 128 * d
+    total = 671_026_419_200
+    matrices = 58 * 257 * 3 + 3 * 3 + 61  # each with two 32-bit scales of its own
+    wide = total - narrow
+    assert 61 * (d * latent + 1536 * heads * 192 + 512 * heads * 256) < wide < 0.03 * total
+    assert sr.Study(model="nvidia/DeepSeek-V3.1-NVFP4").exact("weight_bytes") == narrow * 9 / 16 + matrices * 8 + 2 * wide
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"), [("precision: nvfp5", "nvfp4"), ("precision: nvfp4, kept: [lm_haed]", "lm_head"), ("precision: nvfp4, kv: fp9", "fp8")]
+)
+def test_what_is_wrong_with_a_checkpoint_is_said(tmp_path, wrong, hint):
+    layers = "{count: 1, attention: {n_heads: 2, n_kv_heads: 1, head_dim: 32}, ffn: {d_ff: 100}}"
+    file = tmp_path / "m.yaml"
+    file.write_text(f"name: m\nd_model: 64\nvocab_size: 100\nlayers: [{layers}]\ncheckpoints:\n- {{name: a/b, {wrong}, source: {{title: t}}}}\n")
+    with pytest.raises(InputError) as caught:
+        read_model(str(file))
+    assert hint in caught.value.problems[0].hint
+    assert caught.value.problems[0].line == 6
+
+
+@pytest.mark.parametrize("name", ["unsloth/Llama-3.1-8B-Instruct-GGUF:UD-Q4_K_XL", "unsloth/Llama-3.1-8B-Instruct-UD-Q4_K_XL-GGUF"])
+def test_a_storage_that_is_not_known_is_said(name):
+    """Counted as published, which is four times as large: the word and the way out."""
+    bound = sr.Study(model=name, prompt=1).first
+    assert bound.precisions["weights"] == "fp16"
+    said = [warning for warning in bound.warnings if "UD-Q4_K_XL, which is not known here" in warning]
+    assert len(said) == 1
+    assert "--weights" in said[0]

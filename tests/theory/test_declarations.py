@@ -43,13 +43,15 @@ LAYERS = {
     "linear": Layer(mixers=("linear",)),
     "gated delta": Layer(mixers=("gated_delta",), feed_forward="moe"),
     "convolution": Layer(mixers=("conv",)),
-    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe", traits=frozenset({"zero_experts"})),
+    "kimi delta": Layer(mixers=("kimi_delta",), feed_forward="moe", traits=frozenset({"zero_experts", "attention_residuals"})),
     "chosen keys": Layer(mixers=("mla",), reach="top", traits=frozenset({"q_lora", "indexer", "sinks", "head_gate", "rope_norm"})),
     "chosen blocks": Layer(reach="top", traits=frozenset({"indexer", "hyper", "hyper_residual"})),
     "compressed, chosen": Layer(mixers=("compressed",), reach="window", traits=frozenset({"compressed", "indexer"})),
     "shared block": Layer(mixers=("shared", "mamba2"), feed_forward="none", traits=frozenset({"adapters", "attention_adapters"})),
     "rwkv7": Layer(mixers=("rwkv7",), feed_forward="plain", traits=frozenset({"value_residual"})),
     "mamba, a step a head": Layer(mixers=("mamba",), feed_forward="none", traits=frozenset({"head_steps", "mixer_norm"})),
+    "rwkv4": Layer(mixers=("rwkv4",), feed_forward="plain", traits=frozenset({"ffn_result_gate"})),
+    "rg-lru": Layer(mixers=("rg_lru",), traits=frozenset({"conv_bias", "state_in_bias", "state_out_bias", "ffn_bias"})),
     "both": Layer(mixers=("gqa", "mamba2"), feed_forward="plain"),
 }
 MIXED = Architecture(
@@ -252,7 +254,10 @@ def test_no_two_operators_share_a_formula(label):
     for row in (row for row in rows_of(label) if not row.kept):  # a bias is as long as any other
         owners[row.stream, re.sub(r"[()\s]", "", row.amount)].add(row.operator)
     shared = {amount: names for amount, names in owners.items() if len(names) > 1}
-    assert all(names <= {"embedding", "lm_head"} or names <= {"hyper_attention", "hyper_ffn"} for names in shared.values()), shared
+    assert all(
+        names <= {"embedding", "lm_head"} or names <= {"hyper_attention", "hyper_ffn"} or names <= {"residual_attention", "residual_ffn"}
+        for names in shared.values()
+    ), shared
 
 
 @pytest.mark.parametrize("label", LAYERS)

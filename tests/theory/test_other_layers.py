@@ -206,6 +206,7 @@ MAMBA2 = {"kind": "mamba2", "d_inner": 6, "d_state": 3, "d_conv": 4, "ssm_heads"
 DELTA = {"kind": "gated_delta", "linear_key_heads": 2, "linear_value_heads": 4, "linear_key_dim": 3, "linear_value_dim": 5, "d_conv": 4}
 LINEAR = {"kind": "linear", "linear_key_heads": 2, "linear_value_heads": 2, "linear_key_dim": 3, "linear_value_dim": 3}
 CONV = {"kind": "conv", "d_conv": 3}
+RG_LRU = {"kind": "rg_lru", "d_inner": 6, "d_conv": 4, "ssm_heads": 2}
 
 # mixer, matrices, channels under the convolution, its bias, other parameters, elements of the state, products with the state
 RECURRENT = [
@@ -213,6 +214,7 @@ RECURRENT = [
     (MAMBA2, [(D, 6 + 6 + 3 + 3 + 2), (6, D)], 12, 12, 2 + 2 + 2 + 6, 6 * 3, 2),
     (DELTA, [(D, 6 + 6 + 20 + 20 + 4 + 4), (20, D)], 6 + 6 + 20, 0, 4 + 4 + 5, 4 * 3 * 5, 3),
     (LINEAR, [(D, 6 + 6 + 6 + 6), (6, D)], 0, 0, 6, 2 * 3 * 3, 2),
+    (RG_LRU, [(D, 6), (D, 6), *[(3, 3)] * 2 * 2, (6, D)], 6, 6, 6 + 6 + 6, 6, 1),  # two gates of two blocks, their biases, a decay a channel
     (CONV, [(D, 3 * D), (D, D)], D, 0, 0, 0, 0),
 ]
 

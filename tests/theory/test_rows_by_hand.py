@@ -191,6 +191,14 @@ def mamba(has):
     return count
 
 
+def rg_lru(has):
+    inner = V.d_inner
+    count = recurrence(has, inner + inner, inner, inner, inner, 1, V.state_bytes_per_element, 3 * inner)
+    count.matrix("ssm_x", inner * inner / V.ssm_heads, 2)
+    count.worked("ssm_x", inner * inner / V.ssm_heads, 2, inner + inner + inner)
+    return count
+
+
 def mamba2(has):
     inner, groups = V.d_inner, V.ssm_groups * V.d_state
     channels = inner + groups + groups
@@ -246,6 +254,8 @@ def dense(has, kind):
         count.held(operator, 2)
     if "inner_norm" in has:
         count.held("norm", V.d_ff)
+    if "ffn_result_gate" in has:
+        count.product("ffn_gate", D, D)
     count.product("down", V.d_ff, D, D if "ffn_bias" in has else 0)
     return count
 
@@ -305,7 +315,7 @@ LATENT_TRAITS = ("q_lora", "qkv_bias", "out_bias", "out_gate", "head_gate", "sin
 STATE_TRAITS = ("state_in_bias", "state_out_bias", "conv_bias", "mixer_norm")
 DELTA_TRAITS = ("full_decay", "full_gate", "conv_bias")
 EXPERT_TRAITS = ("router_bias", "plain_experts", "expert_latent", "shared_expert", "shared_gate", "shared_bias", "ffn_bias", "zero_experts")
-DENSE_TRAITS = ("ffn_bias", "learned_activation", "inner_norm")
+DENSE_TRAITS = ("ffn_bias", "learned_activation", "inner_norm", "ffn_result_gate")
 
 
 def choices(traits):
@@ -327,7 +337,7 @@ def test_attention():
 
 
 def test_recurrences():
-    for name, by_hand in {"mamba": mamba, "mamba2": mamba2, "gated_delta": gated_delta, "linear": linear, "conv": short_conv}.items():
+    for name, by_hand in {"mamba": mamba, "mamba2": mamba2, "rg_lru": rg_lru, "gated_delta": gated_delta, "linear": linear, "conv": short_conv}.items():
         for has in choices(STATE_TRAITS):
             agree(MIXERS[name](Layer(mixers=(name,), traits=has)), by_hand(has), (name, has))
 
@@ -377,6 +387,12 @@ def test_around_the_blocks(norm, vectors):
         traits = frozenset({"hyper", *(["hyper_residual"] if residual else [])})
         agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=traits), norm), count, norm)
     count = Count()
+    count.held("norm", 3 * vectors * D)
+    for operator in ("residual_attention", "residual_ffn"):  # a vector and the norm before it; each source is scored, and weighed
+        count.held(operator, D + D)
+        count.worked(operator, D, V.residual_sources + V.residual_sources, V.residual_sources * D + D)
+    agree(layer_rows(Layer(mixers=(), feed_forward="none", norms=3, traits=frozenset({"attention_residuals"})), norm), count, norm)
+    count = Count()
     count.held("embedding", V.vocab_size * D)
     count.held("norm", vectors * D)
     count.product("lm_head", D, V.vocab_size, per="logit_rows")
@@ -392,8 +408,13 @@ def test_around_the_blocks(norm, vectors):
     count.product("altup_in", D, (altup - 1) * D)
     count.product("altup_out", (altup - 1) * D, D)
     count.product("hyper_head", V.hyper_copies * D, V.hyper_copies, V.hyper_copies + 1)
+    count.held("residual_head", D + D)
+    count.worked("residual_head", D, 2 * (V.residual_sums + 1), (V.residual_sums + 1) * D + D)
     count.product("lm_head", V.d_embedding, V.vocab_size, V.vocab_size, per="logit_rows")
-    every = dict.fromkeys(("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup", "hyper"), True)
+    every = dict.fromkeys(
+        ("learned_positions", "head_bias", "embedding_norm", "narrow_embedding", "more_embeddings", "layer_inputs", "altup", "hyper", "attention_residuals"),
+        True,
+    )
     agree(outer_rows(Architecture(norm=norm, final_norm=False, **every)), count, norm)
 
 
@@ -422,7 +443,7 @@ def every_row():
     for mixer, traits in {
         "gqa": ATTENTION_TRAITS,
         "mla": LATENT_TRAITS,
-        **dict.fromkeys(("mamba", "mamba2", "gated_delta", "linear", "conv"), STATE_TRAITS),
+        **dict.fromkeys(("mamba", "mamba2", "rg_lru", "gated_delta", "linear", "conv"), STATE_TRAITS),
     }.items():
         for has in choices(traits):
             yield from MIXERS[mixer](Layer(mixers=(mixer,), traits=has))

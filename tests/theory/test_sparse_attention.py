@@ -124,6 +124,18 @@ def test_kimi_delta_attention(full_decay, full_gate):
     assert d.value("kv_cache_bytes") == 0
 
 
+def test_rwkv4():
+    """Two sums a channel, each decayed and added to, and each read with the bonus of the token itself; a result gated over the residual."""
+    spec = of_one_layer(ffn={"kind": "plain", "d_ff": 10, "result_gate": True}, mixer={"kind": "rwkv4", "d_inner": 6}, count=3)
+    matrices = [(D, 6)] * 3 + [(6, D), (D, 10), (10, D), (D, D)]
+    p, d = prefill(spec, (2, 7, 3)), decode(spec, 3, 100, {"activations": "off"})
+    assert p.value("params") == OUTSIDE + 3 * (sum(x * y for x, y in matrices) + 2 * 6 + 3 * D + 2 * D)
+    products = sum(2 + 2 for _ in range(6) for _ in ("values", "weights"))
+    assert p.value("prefill_flops") == 2 * 7 * 3 * (multiplied(matrices, 1) + products) + 2 * HEAD_ROW
+    assert d.value("state_bytes") == 3 * 3 * (2 * 2 * D + 4 * 3 * 6)
+    assert d.value("kv_cache_bytes") == 0
+
+
 @pytest.mark.parametrize("first", [True, False])
 def test_rwkv7(first):
     """Its state: what decays, what is forgotten along a vector (a product to find it, one to take it away), what is added, what is read."""
@@ -180,6 +192,29 @@ def test_hyper_connections(residual):
     mixes = 4 + 4 + (4 * 4 if residual else 0)
     assert a.value("params") - b.value("params") == 3 * 2 * (4 * D * mixes + mixes + (3 if residual else 2)) + 4 * D * 4 + 4 + 1
     assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 5 * (3 * 2 * (2 * 4 * D * mixes + 2 * D * mixes) + 2 * 4 * D * 4)
+
+
+@pytest.mark.parametrize("group", [1, 2, 5])
+def test_attention_residuals(group):
+    """Layer by layer, as Kimi K3's code goes: sums are kept, the running one of a group is weighed with them, the head weighs all."""
+    layers = 5
+    spec = of_one_layer({"n_heads": 2, "n_kv_heads": 1, "head_dim": 4}, count=layers)
+    a, b = prefill({**spec, "attention_residuals": {"group": group}}, (2, 7, 0)), prefill(spec, (2, 7, 0))
+    sums, running, weighed, moved = 0, True, 0, 0
+    for i in range(layers):
+        for block in ("attention", "ffn"):
+            if block == "attention" and i == 0:
+                sums, running, moved = 1, False, 1  # the embedding is the first sum, and all there is: the input is written as it is
+                continue
+            sources = sums + running if block == "attention" else sums + 1
+            weighed, moved = weighed + sources, moved + sources + 1
+            if block == "attention" and i % group == 0:
+                sums, running = sums + 1, False
+            running = True
+    weighed, moved = weighed + sums + 1, moved + sums + 2
+    assert a.value("params") - b.value("params") == (2 * layers + 1) * 2 * D
+    assert a.value("prefill_flops") - b.value("prefill_flops") == 2 * 7 * weighed * (2 * D + 2 * D)
+    assert a.value("prefill_bytes") - b.value("prefill_bytes") == 2 * 7 * moved * D * 2
 
 
 @pytest.mark.parametrize("adapters", [{}, {"adapter_rank": 3}, {"adapter_rank": 3, "attention_adapters": True}])

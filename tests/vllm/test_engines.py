@@ -88,6 +88,9 @@ LINES = [
     "llama-server -hf ggml-org/Qwen3-8B-GGUF:Q8_0 -c 32768 -np 4",
     "vllm serve Qwen/Qwen3-30B-A3B --tensor_parallel 2 --tensor_parallel_size 4 --max_model_len 32768 -sc '{\"num_speculative_tokens\": 3}'",
     "docker run vllm/vllm-openai --model Qwen/Qwen3-32B -tp 2",
+    "VLLM_USE_V1=1 CUDA_VISIBLE_DEVICES=0,1 vllm serve Qwen/Qwen3-32B -tp 2",
+    "HF_HOME=~/x nohup python3 -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 2 > log.txt 2>&1 &",
+    "uv run vllm serve moonshotai/Kimi-K2-Thinking --tensor_parallel_size=8",
 ]
 
 
@@ -100,6 +103,13 @@ def test_a_recommended_line_reads_again_and_has_no_flag_twice(line):
     assert again.line.engine is made.served.line.engine
     assert not again.study.first.does_not_fit
     assert again.line.flags["model"].value == made.served.line.flags["model"].value
+
+
+def test_a_recommended_line_leaves_variables_and_the_home_to_the_shell():
+    line = 'docker run -e HF_TOKEN=$HF_TOKEN -v ~/.cache:/root/.cache vllm/vllm-openai --model Qwen/Qwen3-8B --api-key "$KEY" --served-model-name "a b"'
+    made = review(served(line)).line
+    assert made.startswith('docker run -e "HF_TOKEN=$HF_TOKEN" -v ~/.cache:/root/.cache vllm/vllm-openai --model Qwen/Qwen3-8B ')
+    assert made.endswith("--api-key \"$KEY\" --served-model-name 'a b'")
 
 
 def test_what_one_request_needs_is_said_where_none_fits():

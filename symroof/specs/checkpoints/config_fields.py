@@ -166,7 +166,12 @@ class Config:
     @property
     def known(self) -> set[str]:
         """Every spelling of every field that the class has and these readings know, asked for in this file or not."""
-        return {*self.defaults, *(spelling for spelled in self.names.values() for spelling in spelled)}
+        return {spelling for name in self.defaults for spelling in self.spellings(name)}
+
+    def contradicts(self, key: str) -> bool:
+        """Whether a field of the file is another spelling of one that was read, with another value."""
+        others = [self.place_of(name)[-1] for name, spelled in self.names.items() if key in spelled]
+        return key not in others and any(self.data.get(str(other)) not in (None, self.data[key]) for other in others)
 
     @property
     def n_layers(self) -> int:

@@ -11,11 +11,11 @@ from pydantic import ValidationError
 from symroof.errors import InputError, Problem, nearest
 from symroof.specs.checkpoints.config_fields import Config
 from symroof.specs.checkpoints.family import Family, model_fields
-from symroof.specs.checkpoints.family_table import NESTED, REFUSED, SAME_AS, WRAPPERS, family_of, known_types
+from symroof.specs.checkpoints.family_table import DECODER_OF_TWO, NESTED, REFUSED, SAME_AS, WRAPPERS, family_of, known_types
 from symroof.specs.checkpoints.json_text import LARGEST_FILE, JsonDocument, kind_of_value, load_json
 from symroof.specs.checkpoints.nearest_family import nearest_family
 from symroof.specs.checkpoints.quantization_config import FIELDS, read_quantization
-from symroof.specs.checkpoints.unread_keys import AHEAD, OTHER_PARTS, unread, unread_text
+from symroof.specs.checkpoints.unread_keys import AHEAD, OTHER_PARTS, PAIRED, unread, unread_text
 from symroof.specs.fields import first_error, spec_name
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Location
@@ -33,6 +33,8 @@ def read_config(document: JsonDocument, assume_family: str | None = None, quanti
     place, data = _language_model(document)
     own = _own_type(document, place, data)
     name, family = _family(document, place, data, own, assume_family)
+    if paired := next((field for field in PAIRED if data.get(field) is True), None):
+        raise InputError(document.problem((*place, paired), f"is true: {DECODER_OF_TWO}"))
     caveats = [f"read as {name}, as asked; its model_type is {own or 'not given'}"] if own != name else []
     caveats += _left_aside(document, data)
     c = Config(document, place, data, family.defaults, family.names, family.source)
@@ -119,7 +121,7 @@ def _left_aside(document: JsonDocument, data: Mapping[str, Any]) -> list[str]:
     caveats = [f"the language model alone is counted, without {' and '.join(parts)}"] if parts else []
     further = next((data[name] for name in AHEAD if isinstance(data.get(name), int) and data[name]), 0)
     if not isinstance(further, bool) and further > 0:
-        caveats.append(f"counted without {further} further layer{'s' * (further > 1)} that predict tokens ahead")
+        caveats.append(f"counted without {further} further layer{'s that predict' if further > 1 else ' that predicts'} tokens ahead")
     return caveats
 
 

@@ -156,7 +156,7 @@ EXPERT_FAMILIES: Mapping[str, Family] = {
         f"DeepseekV2Config of {V5}",
         sizes(102400, 4096, 11008, 32, 32, None, **LATENT_SIZES, moe_intermediate_size=1407, n_shared_experts=2, n_routed_experts=64, num_experts_per_tok=None,
               first_k_dense_replace=0, mlp_bias=False),
-        LATENT, ffn={**GATED, "bias": flag("mlp_bias")}, experts=ROUTED_SHARED, feeding=each(sparse_from("first_k_dense_replace")), names=ROUTED,
+        LATENT, ffn={**GATED, "bias": flag("mlp_bias")}, experts={**ROUTED_SHARED, "shared_bias": flag("mlp_bias")}, feeding=each(sparse_from("first_k_dense_replace")), names=ROUTED,
     ),
     "deepseek_v3": Family(
         f"DeepseekV3Config of {V5}",

@@ -95,9 +95,7 @@ REFUSED: Mapping[str, str] = {
     "jetmoe": "its attention has experts for the projections of queries and results",
     "modernbert-decoder": ENCODER,
     "qwen4_exp_text": "rows of a table for runs of tokens are added to some of its layers, and its residual passes through a bottleneck",
-    "recurrent_gemma": "its recurrence has gates that are matrices for blocks of channels (RG-LRU)",
     "xlstm": "its recurrence is a matrix memory with exponential gates (mLSTM)",
-    "rwkv": "its recurrence has no heads, and its feed-forward mixes each token with the one before it (RWKV-4)",
     "zaya": "its keys and queries pass through convolutions before they are scored, and its router has layers of its own",
 }  # fmt: skip
 """Types that transformers can load and that are not read, with the reason."""

@@ -140,6 +140,7 @@ OLDER_FAMILIES: Mapping[str, Family] = {
     "persimmon": Family(
         f"PersimmonConfig of {V5}", sizes(262144, 4096, 16384, 36, 64, None, qk_layernorm=True),
         {**MULTI_HEAD, **ALL_BIASES, "qk_norm": normed_if("qk_layernorm", "head_bias")}, ffn={**PLAIN, "bias": True}, norm=LAYER_NORM,
+        names={"num_key_value_heads": ()},  # the class has no such field
     ),
     "stablelm": Family(
         f"StableLmConfig of {V5}", sizes(50304, 2560, 6912, 32, 32, 32, use_qkv_bias=False, qk_layernorm=False, use_parallel_residual=False),

@@ -28,6 +28,7 @@ from symroof.specs.checkpoints.layer_layouts import (
 from symroof.specs.checkpoints.recipes import (
     FLOORED,
     GATED,
+    LAYER_NORM,
     LINEAR_ATTENTION,
     MAMBA,
     MAMBA2,
@@ -95,6 +96,8 @@ def nemotron_layers(c: Config) -> list[tuple[str, str]]:
         if not isinstance(word, str) or word not in NEMOTRON_WORDS:
             c.fail("layers_block_type", f"has an unknown entry: {str(word)[:40]!r}")
     c.bounded("hybrid_override_pattern", len(words))
+    if (stated := c.maybe("num_hidden_layers")) not in (None, len(words)):
+        c.fail("num_hidden_layers", f"{stated} layers, but the list or pattern of blocks has {len(words)}")
     return [NEMOTRON_WORDS[word] for word in words]
 
 
@@ -226,6 +229,33 @@ RWKV7: Recipe = {
     "value_rank": lambda c, i: c.whole("v_low_rank_dim") if i else None, "norms": lambda c, i: 3 if i == 0 and c.flag("norm_first") else 2,
 }  # fmt: skip
 
+
+def griffin_words(c: Config) -> list[str]:
+    """RecurrentGemma: a pattern of blocks, repeated; attention has the window."""
+    pattern = c.words("block_types", {"recurrent": LINEAR, "attention": SLIDING}, None) or []
+    return [pattern[i % len(pattern)] for i in range(c.n_layers)]
+
+
+def griffin_blocks(c: Config, i: int) -> int:
+    """RecurrentGemma: as many blocks of channels as heads, which share them out evenly."""
+    width, blocks = griffin_width(c, i), heads(c)
+    if width % blocks:
+        c.fail("lru_width", f"{width} is not a multiple of num_attention_heads {blocks}")
+    return blocks
+
+
+def griffin_width(c: Config, i: int) -> int:
+    return c.maybe("lru_width") or c.whole("hidden_size")
+
+
+GRIFFIN: Recipe = {
+    "kind": "rg_lru", "d_inner": griffin_width, "d_conv": whole("conv1d_width"), "ssm_heads": griffin_blocks, "in_bias": True, "out_bias": True, "conv_bias": True,
+}  # fmt: skip
+
+RWKV4: Recipe = {
+    "kind": "rwkv4", "d_inner": lambda c, i: c.maybe("attention_hidden_size") or c.whole("hidden_size"), "norms": lambda c, i: 2 if i else 3,
+}  # fmt: skip
+
 RECURRENT_FAMILIES: Mapping[str, Family] = {
     "mamba": Family(f"MambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
     "falcon_mamba": Family(f"FalconMambaConfig of {V5}", MAMBA_SIZES | TIED, mixers={LINEAR: MAMBA}, mixing=ALL_LINEAR, feeding=NO_FEEDS, norm={"per_layer": 1}),
@@ -287,6 +317,21 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
                "conv_kernel": ("mamba_d_conv", "conv_kernel"), "use_conv_bias": ("mamba_conv_bias", "use_conv_bias"),
                "n_routed_experts": ("n_routed_experts", "num_local_experts")},
     ),
+    "rwkv": Family(
+        f"RwkvConfig of {V524}",
+        {"vocab_size": 50277, "max_position_embeddings": 1024, "hidden_size": 4096, "num_hidden_layers": 32, "attention_hidden_size": None, "intermediate_size": None,
+         "tie_word_embeddings": False},
+        mixers={LINEAR: RWKV4}, ffn={"kind": "plain", "d_ff": four_times("intermediate_size"), "result_gate": True}, mixing=ALL_LINEAR, norm=LAYER_NORM,
+        names={"max_position_embeddings": ("context_length", "max_position_embeddings")},
+    ),
+    "recurrent_gemma": Family(
+        f"RecurrentGemmaConfig of {V524}",
+        sizes(256000, 2560, 7680, 26, 10, None, lru_width=None, sliding_window=2048, conv1d_width=4, attention_bias=False,
+              block_types=["recurrent", "recurrent", "attention"]) | TIED,
+        {**FLOORED, "qkv_bias": flag("attention_bias"), "out_bias": True}, mixers={LINEAR: GRIFFIN},
+        ffn={"kind": "gated", "d_ff": lambda c, i: c.whole("intermediate_size") // 2, "bias": True}, mixing=griffin_words,
+        names={"sliding_window": ("attention_window_size", "sliding_window")},
+    ),
     "qwen3_next": Family(
         f"Qwen3NextConfig of {V5}",
         sizes(151936, 2048, 5632, 48, 16, 2, decoder_sparse_step=1, moe_intermediate_size=512, shared_expert_intermediate_size=512, num_experts_per_tok=10,
@@ -324,7 +369,8 @@ RECURRENT_FAMILIES: Mapping[str, Family] = {
     ),
     "minimax": Family(
         f"MiniMaxConfig of {V5}", sizes(32000, 4096, 14336, 32, 32, 8, sliding_window=None, num_experts_per_tok=2, num_local_experts=8),
-        FLOORED, mixers={LINEAR: LINEAR_ATTENTION}, experts=experts("num_local_experts", "intermediate_size"), mixing=typed(by_number), names=LOCAL,
+        FLOORED, mixers={LINEAR: LINEAR_ATTENTION}, experts=experts("num_local_experts", "intermediate_size"), mixing=typed(by_number),
+        names={**LOCAL, "sliding_window": ()},  # no published model has one, and a file with one is told that it is not read
     ),
     "lfm2": Family(
         f"Lfm2Config of {V5}",

@@ -153,6 +153,12 @@ def delta(n_heads: Reader, width: Reader, taps: Reader, **more: Any) -> Recipe:
     }  # fmt: skip
 
 
+def summed_residuals(c: Config, i: int) -> dict[str, int] | None:
+    """Kimi K3: so many layers are summed for the later ones to weigh."""
+    group = c.maybe("attn_res_block_size", 0)
+    return {"group": group} if group else None
+
+
 KIMI_DELTA = delta(
     kimi_size("linear_num_heads", "num_heads"), kimi_size("linear_head_dim", "head_dim"), kimi_size("linear_conv_kernel_dim", "short_conv_kernel_size"),
     full_gate=lambda c, i: kimi_inside(c).flag("use_full_rank_gate"),
@@ -280,7 +286,8 @@ SPARSE_ATTENTION_FAMILIES: Mapping[str, Family] = {
               moe_intermediate_size=1024, num_experts=256, num_experts_per_tok=8, num_shared_experts=1, first_k_dense_replace=1),
         {**LATENT, "out_gate": flag("mla_use_output_gate")}, mixers={LINEAR: KIMI_DELTA},
         experts={**KIMI_EXPERTS, "d_latent": maybe("routed_expert_hidden_size"), "latent_norm": flag("latent_moe_use_norm")}, mixing=typed(kimi_mixing),
-        feeding=feed_typed(sparse_from("first_k_dense_replace")), outer={"tied_embeddings": False}, names=KIMI_NAMES,
+        feeding=feed_typed(sparse_from("first_k_dense_replace")),
+        outer={"tied_embeddings": False, "attention_residuals": summed_residuals}, names=KIMI_NAMES,
     ),
     "bailing_hybrid": Family(
         f"BailingHybridConfig of {V524}",

@@ -28,10 +28,10 @@ NO_EFFECT = _words("""
 _attn_implementation _attn_implementation_autoset _name_or_path _num_labels architectures attn_implementation auto_map base_model_name_or_path
 bos_token_id dtype eos_token_id finetuning_task id2label label2id language license model_name model_type name pad_token_id prefix problem_type
 sep_token_id tokenizer_class tokenizer_name torch_dtype transformers.js_config transformers_version unsloth_fixed unsloth_version
-add_cross_attention bad_words_ids begin_suppress_tokens cache_implementation chunk_size_feed_forward cross_attention_hidden_size decoder_start_token_id
+bad_words_ids begin_suppress_tokens cache_implementation chunk_size_feed_forward cross_attention_hidden_size decoder_start_token_id
 diversity_penalty do_sample early_stopping encoder_no_repeat_ngram_size exponential_decay_length_penalty forced_bos_token_id forced_eos_token_id
-generation_config is_decoder is_encoder_decoder length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
-num_return_sequences output_attentions output_hidden_states output_past output_scores pruned_heads remove_invalid_values repetition_penalty return_dict
+generation_config is_decoder length_penalty max_length min_length no_repeat_ngram_size num_beam_groups num_beams
+num_return_sequences output_attentions output_hidden_states output_past output_scores  remove_invalid_values repetition_penalty return_dict
 return_dict_in_generate suppress_tokens task_specific_params temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript typical_p
 use_bfloat16 use_cache quantization_config compression_config
 activation activation_function act_fn gelu_activation hidden_act hidden_activation mamba_hidden_act mlp_hidden_act swiglu_limit swiglu_alpha
@@ -50,8 +50,8 @@ moe_routed_scaling_factor moe_router_enable_expert_bias moe_router_use_sigmoid m
 scoring_func moe_router_activation_func score_function score_func seq_aux topk_method topk_group n_group ep_size
 router_bias_update_speed input_jitter_noise router_scaling_factor moe_router_scaling_factor use_moe_router_bias use_routing_bias moe_renormalize
 num_expert_group use_grouped_topk moe_router_dtype
-qk_head_dim indexer_rope_interleave index_share_for_mtp_iteration compress_rope_theta layer_rope_theta attention_value_scale
-expert_dtype embd_pdrop emb_pdrop activation_situ_beta activation_situ_linear_beta use_bidirectional_attention lambda_std_dev hc_sinkhorn_iters
+indexer_rope_interleave index_share_for_mtp_iteration compress_rope_theta layer_rope_theta attention_value_scale
+expert_dtype embd_pdrop emb_pdrop activation_situ_beta activation_situ_linear_beta lambda_std_dev hc_sinkhorn_iters
 use_gemma_norm scale_embedding image_placeholder
 apply_residual_connection_post_layernorm parallel_attn use_parallel_residual norm_eps layernorm_epsilon
 mamba_chunk_size mamba_ssm_cache_dtype mamba_ssm_dtype time_step_floor time_step_init_scheme time_step_limit time_step_max time_step_min time_step_scale
@@ -67,8 +67,10 @@ projector_hidden_size use_gemma_norm moe_router_scaling_factor
 """Keys that change nothing that is counted: what the file is called, how text is chosen, activations, scales, rotations, losses, initial values."""
 NO_EFFECT_ENDS = re.compile(r".*(?:_token_ids?|_token_index|_tokens?_index|dropout(?:_rate|_prob)?|_eps|_epsilon|_loss_coef|_loss_weight|_prompt_template)")
 
+PAIRED = ("add_cross_attention", "is_encoder_decoder")
+"""Fields that give the layers of a decoder an attention to an encoder, in any class that has them."""
 BIASES = re.compile(r"(?:.*_)?bias(?:_.*)?")
-OFF = frozenset(["shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
+OFF = frozenset([*PAIRED, "use_bidirectional_attention", "shared_intermediate_size", "shared_expert_intermediate_size", "use_qk_norm", "qk_layernorm", "moe_layer_num_skipped", "use_mla",
                  "use_cla", "first_k_dense_replace", "num_kv_shared_layers", "sliding_window", "n_shared_experts", "num_shared_experts", "use_post_norm", "attention_output_gate", "num_reward_heads"])  # fmt: skip
 """Keys that change nothing where they are off (biases are others)."""
 ONE = frozenset(["moe_layer_freq", "decoder_sparse_step", "interleave_moe_layer_step", "moe_every_n_layers", "expert_interval", "moe_layer_interval"])
@@ -136,6 +138,8 @@ OF_FAMILY: Mapping[str, frozenset[str]] = {family: frozenset(keys.split()) for f
     "qwen3_5_moe_text": "attn_output_gate output_gate_type",
     "qwen3_5_text": "attn_output_gate output_gate_type",
     "qwen3_moe": "max_window_layers use_qk_norm",
+    "recurrent_gemma": "final_w_init_variance_scale logits_soft_cap w_init_variance_scale",
+    "rwkv": "rescale_every",
     "rwkv7": "attn_mode fuse_cross_entropy fuse_norm num_heads",
     "smollm3": "no_rope_layers",
     "starcoder2": "mlp_type norm_type",
@@ -197,9 +201,9 @@ def _left(c: Config, family: str) -> Iterator[tuple[Location, Any]]:
 
 def _left_inside(c: Config, family: str, place: Location, value: Any) -> Iterator[tuple[Location, Any]]:
     """A key, or, of an object that was looked into, those in it that nothing took."""
-    if place not in c.consulted:
+    if place not in c.consulted or not isinstance(value, dict):
         yield place, value
-    elif isinstance(value, dict):
+    else:
         for key, inner in value.items():
             if not _is_known(c, family, (*place, key), inner):
                 yield from _left_inside(c, family, (*place, key), inner)
@@ -208,10 +212,16 @@ def _left_inside(c: Config, family: str, place: Location, value: Any) -> Iterato
 def _is_known(c: Config, family: str, place: Location, value: Any) -> bool:
     """Whether a key was taken, states nothing, or changes nothing."""
     key = str(place[-1])
-    if value is None or value == [] or value == {} or (place in c.consulted and not isinstance(value, dict)):
+    if value is None or value == [] or value == {}:
+        return True
+    if place[:-1] == c.place and c.contradicts(key):
+        return False
+    if place in c.consulted and not isinstance(value, dict):
         return True
     if key in NO_EFFECT or key in OF_FAMILY.get(family, ()) or NO_EFFECT_ENDS.fullmatch(key) or key in AHEAD or key.startswith("mtp_") or key in c.known:
         return True
+    if key == "qk_head_dim":
+        return value == sum(c.data.get(part, 0) for part in ("qk_nope_head_dim", "qk_rope_head_dim") if isinstance(c.data.get(part), int))  # type: ignore[no-any-return]
     if key == "use_sliding_window" and value is False:
         return (*c.place, "sliding_window") not in c.consulted or c.data.get("sliding_window") is None
     if value is False or value == 0:

@@ -85,8 +85,8 @@ OF_CHECKPOINTS = {
         Insert(f"{CHECKPOINTS}/quantization_methods.py", '"six": six, ', '"hqq": hqq'),
     ],
     "A precision that is a whole checkpoint": [
-        Insert("symroof/specs/checkpoint_precisions.py", '    "w2a16": _integers(2, GROUP),\n', '    "w8a16": _tensors('),
-        Insert("symroof/specs/checkpoint_precisions.py", '    "w2a16": "2 bits, a 16-bit scale for 128 weights; 16-bit arithmetic",\n', '    "w8a16": "8-bit'),
+        Insert("symroof/specs/stored_precisions.py", '    "w2a16": integers(2, GROUP),\n', '    "w8a16": tensors('),
+        Insert("symroof/specs/stored_precisions.py", '    "w2a16": "2 bits, a 16-bit scale for 128 weights; 16-bit arithmetic",\n', '    "w8a16": "8-bit'),
     ],
     "An architecture of GGUF files": [Insert(f"{CHECKPOINTS}/gguf.py", '"madeup", ', '"llama", "mistral3"')],
 }  # fmt: skip

@@ -95,7 +95,7 @@ def parameters(config):
 def _never_used(config):
     """LongCat's class holds the gate and up matrices of experts that compute nothing; the published model (560e9) does not. Step's lacks its head."""
     if config.model_type == "step3p5":
-        return -config.vocab_size * config.hidden_size
+        return 0 if config.tie_word_embeddings else -config.vocab_size * config.hidden_size
     if config.model_type != "longcat_flash":
         return 0
     return config.num_layers * config.zero_expert_num * 2 * config.expert_ffn_hidden_size * config.hidden_size

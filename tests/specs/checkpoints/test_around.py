@@ -53,10 +53,10 @@ def test_a_folder_holds_the_file(tmp_path):
     ("fields", "caveats"),
     [
         ({}, ()),
-        ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predict tokens ahead",)),
+        ({"num_nextn_predict_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
         ({"num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
         ({"num_nextn_predict_layers": 0, "num_mtp_layers": 2}, ("counted without 2 further layers that predict tokens ahead",)),
-        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predict tokens ahead",)),
+        ({"mtp_num_hidden_layers": 1}, ("counted without 1 further layer that predicts tokens ahead",)),
         ({"num_nextn_predict_layers": True}, ()),
         ({"vision_config": {}}, ("the language model alone is counted, without vision_config",)),
         ({"vision_config": {}, "audio_config": {}}, ("the language model alone is counted, without vision_config and audio_config",)),

@@ -61,13 +61,12 @@ def test_each_class_is_read_or_refused(name):
     assert found == expected
 
 
-FIELDS = [(name, field) for name in classes() if name in FAMILIES for field, value in written(configuration(name)).items() if type(value) in (int, bool)]
+FIELDS = [(name, field, value) for name in classes() if name in FAMILIES for field, value in written(configuration(name)).items() if type(value) in (int, bool)]
 
 
-@pytest.mark.parametrize(("name", "field"), FIELDS)
-def test_another_value_of_a_field_counts_as_in_the_class(name, field):
+@pytest.mark.parametrize(("name", "field", "value"), FIELDS)
+def test_another_value_of_a_field_counts_as_in_the_class(name, field, value):
     """One field at a time: a truth turned around, a number doubled. What a class takes is read alike, or not at all."""
-    value = getattr(configuration(name), field)
     try:
         config = configuration(name, **{field: not value if isinstance(value, bool) else 2 * value})
         expected = parameters(config)

@@ -8,6 +8,7 @@ import pytest
 
 from symroof.errors import InputError
 from symroof.specs.checkpoints.family_table import FAMILIES, NESTED
+from symroof.specs.checkpoints.unread_keys import AHEAD, NO_EFFECT, NO_EFFECT_ENDS, OF_FAMILY
 
 from . import DATA, case, problem, read
 
@@ -88,6 +89,66 @@ def test_keys_that_say_again_what_is_read_are_not_unread():
     assert read(llama | repeated).caveats == read(llama).caveats
     for key, value in {"n_layers": 33, "layer_types": ["sliding_attention"] * 32, "moe_layer_freq": 2}.items():
         assert any(key in caveat for caveat in read(llama | {key: value}).caveats)
+
+
+@pytest.mark.parametrize("key", ["add_cross_attention", "is_encoder_decoder"])
+def test_a_decoder_that_attends_to_an_encoder_is_refused(key):
+    llama = CONFIGS["llama-3.1-8b"]
+    assert f"{key}: is true: it is the decoder of a pair with an encoder" in problem(llama | {key: True})
+    assert read(llama | {key: False}).caveats == read(llama).caveats
+
+
+DECODERS = {name: entry["small"]["config"] for name, entry in json.loads((DATA / "decoders.json").read_text())["types"].items()}
+PLAIN = {"id2label", "label2id", "rope_parameters", "rope_scaling"}
+FOREIGN = {
+    key: value
+    for config in DECODERS.values()
+    for key, value in config.items()
+    if key not in PLAIN and not key.startswith("mtp_") and isinstance(value, (int, list, dict)) and value
+}
+
+
+def another(value):
+    """A value of the same kind that no class has."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return value
+    return 2 * value + 3
+
+
+WITHOUT_EFFECT = {
+    "first_k_dense_replace": [name for name, config in DECODERS.items() if "mlp_layer_types" in config],  # each layer has its word already
+    "sliding_window_pattern": [name for name, config in DECODERS.items() if "layer_types" in config],
+    "intermediate_size": [name for name, config in DECODERS.items() if "moe_intermediate_size" in config],  # the class has it, and no dense layer
+    "per_layer_config": DECODERS,  # what it holds here, a width of heads, has none where heads have another
+    "mamba_conv_bias": ["nemotron_h"],  # true is what it is
+}
+"""Keys that change nothing where the class has them too, though it does not write them."""
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_key_of_another_class_is_read_or_refused_or_named(name):
+    """Each key that some other class has and this one lacks: nothing changes in silence, unless it is declared to have no effect anywhere."""
+    plain = read(DECODERS[name])
+    silent = []
+    for key, value in FOREIGN.items():
+        if key in DECODERS[name] or key in NO_EFFECT or NO_EFFECT_ENDS.fullmatch(key) or key in OF_FAMILY.get(name, ()) or key in AHEAD:
+            continue
+        try:
+            made = read(DECODERS[name] | {key: another(value)})
+        except InputError:
+            continue
+        same = (made.layers, made.order, made.values(), made.norm, made.tied_embeddings) == (
+            plain.layers, plain.order, plain.values(), plain.norm, plain.tied_embeddings
+        )  # fmt: skip
+        if same and not any(key in caveat for caveat in made.caveats) and made.max_context == plain.max_context:
+            silent.append(key)
+    assert [key for key in silent if name not in WITHOUT_EFFECT.get(key, ())] == []
+
+
+def test_two_spellings_of_a_field_that_differ_are_said():
+    deepseek = DECODERS["deepseek_v3"]
+    assert read(deepseek | {"num_local_experts": deepseek["n_routed_experts"]}).caveats == read(deepseek).caveats
+    assert any("num_local_experts" in caveat for caveat in read(deepseek | {"num_local_experts": 7}).caveats)
 
 
 def test_a_short_name_of_many():
