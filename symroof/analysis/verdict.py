@@ -235,7 +235,8 @@ def basis_of(bound_case: BoundCase, names: Collection[str]) -> list[str]:
 
 def basis_lines(cases: Iterable[BoundCase]) -> tuple[str, ...]:
     """What the times of several cases rest on, each once; a user-defined theory alone has none."""
-    return tuple(dict.fromkeys(efficiency_basis(case) for case in cases if not case.theory_only))
+    lines = [line for case in cases if not case.theory_only for line in (efficiency_basis(case), case.beyond_measurements) if line]
+    return tuple(dict.fromkeys(lines))
 
 
 def efficiency_basis(bound_case: BoundCase) -> str:

@@ -7,11 +7,12 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import OF_EXPERTS, as_expected, share_of_tile
+from symroof.cases.measured_efficiencies import OF_EXPERTS, as_expected, kind_of, share_of_tile
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.specs.catalogue import entries, find
+from symroof.specs.efficiencies import MeasuredKind
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
@@ -60,6 +61,7 @@ class MeasuredRow:
     seconds: float
     prefill: TimeParts | None
     decode: TimeParts | None
+    kind: MeasuredKind | None = None
 
     @property
     def engine(self) -> str:
@@ -120,15 +122,18 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     bound_case = row_binding(spec, row)
     case, device, tile = bound_case.case, bound_case.hardware, _tile(bound_case, row)
     assert device is not None
+    parts = (_of_loop if row.metric == "loop_tpot" else _of_batch)(case, row, tile)
+    return MeasuredRow(spec.name, row, device.family, float(row.seconds), *parts, kind_of(device, row.engine_class, bound_case.given))
+
+
+def _of_batch(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts | None, TimeParts | None]:
+    """The parts of a static batch's prefill and decode, as far as its time has them."""
     whole = row.metric in ("response_time", "response_rate")
-    if row.metric == "loop_tpot":
-        return MeasuredRow(spec.name, row, device.family, float(row.seconds), *_of_loop(case, row, tile))
     prefill = _of(case, "ttft", tile) if whole or row.metric in ("ttft", "prefill_rate") else None
     decode = None if (prefill and not whole) or row.output == 1 else _of(case, "itl" if row.output is None else "decode_time", tile)
     if decode and not whole and row.output is not None:
-        steps = row.output - 1
-        decode = decode.scaled(1 / steps)
-    return MeasuredRow(spec.name, row, device.family, float(row.seconds), prefill, decode)
+        decode = decode.scaled(1 / (row.output - 1))
+    return prefill, decode
 
 
 def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts, TimeParts]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -106,6 +107,11 @@ def efficiencies(fitted: CatalogueFit) -> str:
             reach = [end for key in own for end in (fast[key], slow[key])]
             count = (len(fitted.rows), len({row.source for row in fitted.rows}))
             lines.append(_line((name, ALL, ALL), fitted.general[name, ALL, ALL], reach, count))
+    kinds = Counter(row.kind for row in fitted.rows if row.kind)
+    lines.append("measured:")
+    for kind, rows in sorted(kinds.items(), key=lambda item: item[0].words):
+        described = ", ".join(f"{name}: {value}" for name, value in kind.model_dump(exclude={"rows"}).items())
+        lines.append(f"- {{{described}, rows: {rows}}}")
     return "\n".join(lines) + "\n"
 
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from symroof.cases.input_formulas import without_value
 from symroof.cases.loaded_specs import LoadedSpec, SpecInputs, load_device
-from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, add_measured_efficiencies, slow_first, values_at_peak
+from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, add_measured_efficiencies, kind_of, slow_first, values_at_peak
 from symroof.cases.quantity_result import DOES_NOT_FIT, NO_RANGE, NOT_EVERYWHERE, Input, RangeNotFound, Result, Value, plain_value
 from symroof.cases.request import Request
 from symroof.cases.spec_values import SourcedValue, check_together, dimension, middle
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import ArgMax, Compare, Expr, Name, Num
-from symroof.specs.efficiencies import DEFAULT_ENGINE
+from symroof.specs.efficiencies import DEFAULT_ENGINE, shipped_efficiencies
 from symroof.specs.engine_profile import IDEAL, EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -281,6 +281,15 @@ class BoundCase(DropsCaches):
         apart = self.assumptions["scheduling"] == "disaggregated"
         add_measured_efficiencies(device, self.engine_class, self.compute, given, warnings, apart)
         return self.with_changes(given=given, warnings=tuple(warnings))
+
+    @cached_property
+    def beyond_measurements(self) -> str:
+        """In words, that nothing like this case was measured; empty where something was, or nothing is expected by measurements."""
+        device, profile = self.hardware, self.engine
+        measured = any(value.measured for value in self.given.values())
+        if device is None or profile is None or not (measured or self.expected_case):
+            return ""
+        return shipped_efficiencies().beyond(kind_of(device, self.engine_class, self.given))
 
     def expected(self, name: str) -> Result | None:
         """What measurements lead to expect of a latency, rate or cost whose bound this case has; None of anything else."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from symroof.cases.spec_values import SourcedValue, number_of
 from symroof.formula.tree import Num
-from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, link_group, shipped_efficiencies, tile_share, unit_of
+from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, MeasuredKind, link_group, shipped_efficiencies, tile_share, unit_of
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
@@ -68,6 +68,24 @@ FAMILIES = {
     "experts": "experts over",
 }
 """How families of devices, and the groups that a latency of links is of, as words."""
+
+
+def kind_of(device: HardwareSpec, engine: str, given: Mapping[str, SourcedValue]) -> MeasuredKind:
+    """What a case is among those measured."""
+    width = number_of(given, "weight_bytes_per_param", defaults=True)
+    bits = number_of(given, "weight_bits") if "weight_bits" in given else None if width is None else 8 * width
+    recurrent = any(name.startswith(("d_state", "linear_key")) or name.endswith(("_state_size", "lru_width")) for name in given)
+    parts = [word for name, word in (("kv_lora_rank", "latent attention"), ("n_experts", "experts")) if name in given]
+    groups = "n_experts" in given and _degree(given.get("attention_dp"))
+    several = any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
+    return MeasuredKind(
+        device=device.name,
+        family=device.family,
+        model="recurrent" if recurrent else " and ".join(parts) or "dense",
+        bits=16 if bits is None or bits > 10 else 8 if bits > 6 else 4,
+        layout="attention groups" if groups else "several devices" if several else "one device",
+        engine=engine,
+    )
 
 
 def slow_first(ends: tuple[Fraction, Fraction], name: str) -> tuple[Fraction, Fraction]:

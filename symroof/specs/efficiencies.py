@@ -85,6 +85,40 @@ class Efficiency(Spec):
         return self
 
 
+class MeasuredKind(Spec):
+    """A kind of case of which there are measurements: what a prediction is near to, or not.
+
+    ``model`` is ``dense``, ``experts``, ``latent attention`` or both of these, or ``recurrent``; ``bits`` are those of the weights; ``layout`` is ``one device``,
+    ``several devices`` or ``attention groups``.
+    """
+
+    device: str
+    family: str
+    model: str
+    bits: Whole
+    layout: str
+    engine: str
+    rows: Whole = 1
+
+    def differences(self, other: MeasuredKind) -> tuple[str, ...]:
+        """What another case differs in, the device last where its family is the same."""
+        names = [name for name in ("family", "model", "bits", "layout", "engine") if getattr(self, name) != getattr(other, name)]
+        return (*names, *(["device"] if self.device != other.device else []))
+
+    @property
+    def words(self) -> str:
+        """``dense models in 16 bits on several h100-sxm, compiled engines``."""
+        models = "dense models" if self.model == "dense" else "recurrent models" if self.model == "recurrent" else f"models with {self.model}"
+        where = {"one device": f"one {self.device}", "several devices": f"several {self.device}", "attention groups": f"attention groups of {self.device}"}[
+            self.layout
+        ]
+        return f"{models} in {self.bits} bits on {where}, {self.engine} engines"
+
+
+FARTHEST = {"family": 8, "model": 3, "layout": 3, "engine": 3, "bits": 2, "device": 1}
+"""How far each difference takes a case from a measured one."""
+
+
 class EfficienciesSpec(Spec):
     """Every fitted efficiency, how many measurements of how many sources it rests on, and how well each source is predicted from the others."""
 
@@ -94,6 +128,14 @@ class EfficienciesSpec(Spec):
     within_half: Amount
     held: Amount
     efficiencies: tuple[Efficiency, ...]
+    measured: tuple[MeasuredKind, ...]
+
+    def beyond(self, case: MeasuredKind) -> str:
+        """In words, that nothing like a case was measured, and what is nearest; empty where something was, if on another device of the family."""
+        nearest = min(self.measured, key=lambda kind: (sum(FARTHEST[name] for name in kind.differences(case)), -kind.rows))
+        if nearest.differences(case) in ((), ("device",)):
+            return ""
+        return f"expected without a measurement like this; the nearest are of {nearest.words}"
 
     def chosen(self, name: str, family: str, engine: str) -> tuple[Efficiency, str]:
         """The entry for an input, and a word where it is not of this very family and class.
