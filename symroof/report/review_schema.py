@@ -163,6 +163,11 @@ INSIDE: dict[str, dict[str, Field]] = {
             "other cases that meet every target, the cheapest first: labels, how many more, whether throughout their ranges (everywhere), and whether other list prices would change it (at_median)",
         ),
         "cases": (COUNT, "cases of the study"),
+        "use": (TEXT, "the reviewed case in few words, where it meets every target"),
+        "options": (
+            ROWS,
+            "the cases side by side: label, outcome, first token, time between tokens, output rate, cost of a million tokens, price; empty where there is one",
+        ),
         "standing": (TEXT, "where ranges are evaluated, in words; empty if no case has any"),
     },
     "derivations": {

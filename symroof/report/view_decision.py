@@ -1,5 +1,6 @@
 """Data of page one of a review: key numbers with targets, passing cases, bounds, and the efficiencies and defaults they depend on."""
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -49,8 +50,46 @@ def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
         "some_do_not_fit": any(case.does_not_fit for case in study.cases),
         "passing": passing(study, subject),
         "cases": len(study.cases),
+        "use": use(subject),
+        "options": options(study, subject),
         "standing": subject.range_position if any(case.box for case in study.cases) else "",
     }
+
+
+def use(subject: BoundCase) -> str | None:
+    """What to run, in few words: the subject where it meets every target throughout; None where it does not."""
+    return case_label(subject) if subject.targets and passes(subject) else None
+
+
+MOST_OPTIONS = 6
+
+
+def options(study: Study, subject: BoundCase) -> list[list[str]]:
+    """Rows of the cases side by side, the reviewed one first and the others by cost: label, outcome, and what decides in few digits, without ranges."""
+    others = sorted((case for case in study.cases if case is not subject), key=cost)
+    if not others:
+        return []
+    rows = []
+    for case in [subject, *others][:MOST_OPTIONS]:
+        numbers = (replace(found, low=None, high=None).plain(DIGITS) if (found := case.get(name)) else UNKNOWN for name in decision_metrics(case).values())
+        price = case.get("fleet_price") if "arrival_rate" in case.given else case.get("instance_price")
+        money = (replace(found, low=None, high=None).plain(DIGITS) if found else UNKNOWN for found in (case.get("cost_per_mtok"), price))
+        rows.append([marked(case_label(case), case), outcome(case), *numbers, *money])
+    return rows
+
+
+def outcome(case: BoundCase) -> str:
+    """What a case amounts to in a cell: what it misses, or that it meets all."""
+    if case.does_not_fit:
+        return "does not fit"
+    missed = [
+        "overloaded" if check.name == LOAD else f"misses {check.name.upper() if check.name in ('ttft', 'itl') else check.name}"
+        for check in target_checks(case)
+        if check.met is False
+    ]
+    if missed:
+        return ", ".join(missed)
+    return {True: "meets all", None: "in part"}.get(passes(case), UNKNOWN) if case.targets else "fits"
 
 
 def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:

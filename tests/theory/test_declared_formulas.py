@@ -638,7 +638,7 @@ OF_A_STEP = {
     },
     "memory_time": lambda v, s: v.value(f"{s}_bytes_per_device") / v.mem_bandwidth / v.mbu,
     "roofline_time": {
-        "aggregate": lambda v, s: max(v.value(f"{s}_memory_time"), v.value(f"{s}_compute_time")),
+        "aggregate": lambda v, s: (times := [v.value(f"{s}_memory_time"), v.value(f"{s}_compute_time")]) and sum(times) - v.work_overlap * min(times),
         "no_overlap": lambda v, s: v.value(f"{s}_memory_time") + v.value(f"{s}_compute_time"),
     },
     "overhead": {

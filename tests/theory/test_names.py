@@ -100,6 +100,7 @@ def test_which_inputs_may_vanish():
         "long_share",
         "preemption_rate",
         "exchange_overlap",
+        "work_overlap",
     }
     assert {name for name, symbol in INPUTS.items() if symbol.may_vanish} == zero | declared_so
     assert "link_latency" in zero and "batch" not in zero
@@ -117,6 +118,7 @@ def test_which_inputs_are_shares_of_one():
         "mbu",
         "link_share",
         "exchange_overlap",
+        "work_overlap",
         "memory_share",
         "margin",
         "expert_share",
