@@ -131,7 +131,8 @@ differs from the sum over its operators by less than 1 % in nine rows of ten, so
 ### Where it fails
 
 MI300X and MI250X with vLLM of mid 2024 take two to three times as long as anything else would lead one to expect: only one source has them, and their class of
-engines is their own. DeepSeek-R1 over two nodes of H100 takes twice as long as expected: the latency of the network is not fitted. Gaudi and MI250X were measured
+engines is their own. The first token of a server that is asked over HTTP comes some 75 ms later than its prefill takes (InferenceX, MI355X, prompts of 1,024 and
+8,192): `queue_time` adds that. DeepSeek-R1 over two nodes of H100 takes twice as long as expected: the latency of the network is not fitted. Gaudi and MI250X were measured
 by one source each. TensorRT-LLM 0.5 and 0.6 take two to three times as long as expected where many requests with grouped queries decode for 2,000 steps (Llama 2 70B, Falcon 180B),
 about as if keys and values were read once for each query head; no other source has that engine. NeuronX pads contexts to buckets. Weights in 4 bits decode half as
 slow again on an H20 as expected, and nothing here says why. llama.cpp reads prompts at 0.29 of the peak of professional cards and at 0.87 of that of GeForce

@@ -1,3 +1,3 @@
 """The version of the package, and nothing that would have to be loaded for it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
