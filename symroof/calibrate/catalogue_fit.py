@@ -203,10 +203,10 @@ MAIN = "hbm"
 
 
 def interval_ends(values: Mapping[Key, float], width: Mapping[str, float], widening: Mapping[str, float]) -> tuple[dict[Key, float], dict[Key, float]]:
-    """The parameters at the fast and at the slow end of their intervals; ``widening``: family -> factor on the scatter."""
+    """The parameters at the fast and at the slow end of their intervals; ``widening``: group of rows -> factor on the scatter."""
     fast, slow = {}, {}
     for key, value in values.items():
-        factor = math.exp(widening.get(SHARED_BY.get(key[1], key[1]), widening[MAIN]) * width[key[0]])
+        factor = math.exp(widening.get(interval_group(key[1], key[2]), widening[MAIN]) * width[key[0]])
         share = key[0] in MOST
         fast[key] = min(value * factor, MOST[key[0]]) if share else value / factor
         slow[key] = value / factor if share else value * factor
@@ -217,10 +217,15 @@ SHARED_BY = {"server": "hbm", "experts": "hbm"}
 """The families whose intervals classes have that several share."""
 
 
+def interval_group(family: str, engine: str) -> str:
+    """The rows whose scatter a class's interval covers: those of its family; of AMD's parts those of engines until 2024 apart, which nothing else predicts."""
+    return "cdna earlier" if (family, engine) == ("cdna", "earlier") else SHARED_BY.get(family, family)
+
+
 def leave_one_source_out(
     rows: Sequence[MeasuredRow], latency: Mapping[Key, float], width: Mapping[str, float]
 ) -> tuple[list[HeldOutPrediction], dict[str, float]]:
-    """Predict every row from the other sources; also, for each family, the smallest widening of its intervals that contains 80 % of its rows."""
+    """Predict every row from the other sources; also, for each group of rows, the smallest widening of its intervals that contains 80 % of them."""
     fitted = []
     for name in sorted({row.source for row in rows}):
         others, own = [row for row in rows if row.source != name], FitArrays(tuple(row for row in rows if row.source == name))
@@ -229,10 +234,12 @@ def leave_one_source_out(
         values = fit(others, latency, start={**near, "mfu": START["mfu"]})  # an mfu that no row determines keeps its start value
         fitted.append((own, with_missing_classes({**values, **latency}, general, own.keys)))
     made, widening = [], {}
-    for family in sorted({row.family for row in rows}):
+    for group in sorted({interval_group(row.family, row.engine) for row in rows}):
         for step in range(1, MOST_STEPS + 1):
-            widening[family] = step / 20
-            tried = [p for own, values in fitted for p in _predicted(own, values, width, widening[family]) if p.row.family == family]
+            widening[group] = step / 20
+            tried = [
+                p for own, values in fitted for p in _predicted(own, values, width, widening[group]) if interval_group(p.row.family, p.row.engine) == group
+            ]
             if sum(prediction.held for prediction in tried) >= HELD * len(tried):
                 break
         made += tried

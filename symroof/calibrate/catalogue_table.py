@@ -57,7 +57,7 @@ class CatalogueFit:
 
     @property
     def widening(self) -> dict[str, float]:
-        """Family -> the factor on the scatter of each input for which its intervals contain 80 % of the held-out rows."""
+        """Group of rows -> the factor on the scatter of each input for which its intervals contain 80 % of the held-out rows."""
         return self._left_out[1]
 
     @property
@@ -108,7 +108,7 @@ def efficiencies(fitted: CatalogueFit) -> str:
             count = (len(fitted.rows), len({row.source for row in fitted.rows}))
             lines.append(_line((name, ALL, ALL), fitted.general[name, ALL, ALL], reach, count))
     kinds = Counter(row.kind for row in fitted.rows if row.kind)
-    lines.append("measured:")
+    lines.append("measured:" if kinds else "measured: []")
     for kind, rows in sorted(kinds.items(), key=lambda item: item[0].words):
         described = ", ".join(f"{name}: {value}" for name, value in kind.model_dump(exclude={"rows"}).items())
         lines.append(f"- {{{described}, rows: {rows}}}")

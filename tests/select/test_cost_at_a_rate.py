@@ -44,7 +44,7 @@ def test_a_fleet_that_does_not_keep_up_costs_what_it_costs_when_full():
     assert case.value("load") > 1 and case.value("cost_per_mtok_at_rate") == case.value("cost_per_mtok")
 
 
-@pytest.mark.parametrize("target", ["cost=2 USD", "fleet_price=9 USD/hour", "price=9 USD/hour", "itl=50 ms", "ttft=1 s"])
+@pytest.mark.parametrize("target", ["cost=4 USD", "fleet_price=9 USD/hour", "price=9 USD/hour", "itl=50 ms", "ttft=1 s"])
 @pytest.mark.parametrize("command", ["select", "eval"])
 def test_a_target_that_decides_is_not_said_to_have_no_effect(command, target):
     line = ["--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2048", "--output", "300", "--batch", "8", "--set", "arrival_rate=2/s", "--target"]

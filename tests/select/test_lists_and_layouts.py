@@ -283,7 +283,11 @@ def test_how_far_a_configuration_can_go_as_an_entry():
 @pytest.mark.parametrize(("limit", "share"), [(Fraction(4), 0.75), (Fraction(0), None)])
 def test_a_condition_as_an_entry(limit, share):
     check = SimpleNamespace(
-        metric=SimpleNamespace(name="itl", at_median=None, as_json=lambda: {"value": 1, "unit": "s"}), limit=limit, met=True, slack=Fraction(3)
+        metric=SimpleNamespace(name="itl", at_median=None, as_json=lambda: {"value": 1, "unit": "s"}),
+        limit=limit,
+        met=True,
+        slack=Fraction(3),
+        statistic="mean",
     )
     assert check_json(check) == {"value": 1, "unit": "s", "metric": "itl", "limit": limit, "met": True, "slack": 3, "share": share}
 

@@ -10,7 +10,7 @@ from symroof.report.selection_tables import parts
 from symroof.select.selection import select
 from symroof.specs import catalogue
 
-CASE = {"model": "llama-3.1-8b", "hardware": "mi300x", "prompt": 2048, "output": 300, "arrival_rate": 100}
+CASE = {"model": "llama-3.1-8b", "hardware": "h200", "prompt": 2048, "output": 300, "arrival_rate": 100}
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_of_equal_prices_the_cheaper_token_stands_first(choice):
     assert said == sorted(said) and len({price for price, _ in said}) < len(said)
 
 
-@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("place", [0, 1])
 def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     """Bound anew with every efficiency at its slow end."""
     run = choice.passing[place].run
@@ -52,7 +52,7 @@ def test_equally_good_runs_are_one_row_of_a_front():
     """Reserves that both leave room enough change neither latency nor rate."""
     reserves = select(**{**CASE, "arrival_rate": None}, batch=8, efficiency="peak", among={"memory_reserve": "1 GB,2 GB"})
     (rows,) = (part.rows for part in parts(reserves, 20) if part.title == "Pareto fronts")
-    assert rows[0][2] == "mi300x, memory_reserve 1 GB, and 1 more as good"
+    assert rows[0][2] == "h200, memory_reserve 1 GB, and 1 more as good"
     assert len(rows) < sum(len(front.runs) for front in (*reserves.fronts, *reserves.fitting_fronts))
 
 
@@ -91,7 +91,7 @@ def test_of_what_is_over_budget_or_without_a_price_that_is_to_buy_which_keeps_up
 
 
 def test_what_does_not_keep_up_where_all_is_slow_bears_less_than_now(pairs):
-    """Of the two that serve 20 requests a second as expected one is overloaded at the slow end of what was measured."""
-    cells = to_buy(select(**pairs | {"arrival_rate": 20}, targets=WITHIN))
+    """Of the two that serve 10 requests a second as expected one is overloaded at the slow end of what was measured."""
+    cells = to_buy(select(**pairs | {"arrival_rate": 10}, targets=WITHIN))
     overloaded = [float(load.split(" to ")[1][:-1]) >= 1 for load in cells["load"]]
-    assert overloaded == [cell == "less than now at the slow end" for cell in cells["largest rate"]] == [True, False]
+    assert overloaded == [cell == "less than now at the slow end" for cell in cells["largest rate"]] == [False, True]
