@@ -31,7 +31,7 @@ def test_the_cheapest_first_are_those_that_a_simulation_counts_most_tokens_of(or
     assert len(ordered) > 3 and max(counted) > 1.3 * min(counted)
     assert all(first * SAME > later for i, first in enumerate(counted) for later in counted[i + 1 :])
     for c, rate in ordered:
-        assert float(c.run.value("sustained_throughput") * c.run.copies) == pytest.approx(rate, rel=0.05), c.label
+        assert float(c.run.value("sustained_throughput") * c.run.copies) == pytest.approx(rate, rel=0.06), c.label
 
 
 def test_layouts_of_every_kind_are_among_them(ordered):
