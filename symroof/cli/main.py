@@ -45,7 +45,12 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"symroof.cli.{cmd_name}_command").command  # type: ignore[no-any-return]
+        from symroof.cli.terminal import colour_option
+
+        command: click.Command = importlib.import_module(f"symroof.cli.{cmd_name}_command").command
+        if not any(option.name == "color" for option in command.params):
+            command.params.append(colour_option())
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -32,6 +32,13 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
     click.echo(visible(str(text), line_breaks=True), err=err, nl=nl)
 
 
+def say_marked(text: str) -> None:
+    """Print text with its verdicts and warnings in colour, where the output takes colours."""
+    from symroof.cli.terminal import coloured
+
+    click.echo(coloured(visible(text, line_breaks=True)))
+
+
 def say_json(value: object, *, err: bool = False, **options: Any) -> None:
     """Print an object as JSON, every character that could steer a terminal escaped."""
     click.echo(json_text(value, **options), err=err)
