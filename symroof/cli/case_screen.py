@@ -10,9 +10,11 @@ from symroof.analysis.case_titles import case_label, case_title
 from symroof.analysis.verdict import LOAD, TargetCheck, all_met, case_warnings, efficiency_basis, target_checks, target_warnings, under_load, unknown_targets
 from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.cases.spec_values import ROLE_INPUT
 from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
 from symroof.specs.engine_profile import IDEAL
 from symroof.theory.declarations import OWN
+from symroof.theory.switches import SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -255,7 +257,7 @@ def _own(case: BoundCase, everything: bool = False) -> list[str]:
     rows = [[name, result.text(DIGITS), result.symbol.meaning] for name, result in found if result]
     left_out = [f"  and {len(rows) - MOST_OWN} more: --all"] if len(rows) > MOST_OWN and not everything else []
     rows = rows if everything else rows[:MOST_OWN]
-    return ["" if everything else "defined here:", fitted_table(rows, indent="  "), *left_out] if rows else []
+    return [*([] if everything else ["defined here:"]), fitted_table(rows, indent="  "), *left_out] if rows else []
 
 
 # ------------------------------------------------------------------------------------------------------- what it rests on
@@ -265,15 +267,20 @@ def rests_on(case: BoundCase, of: str = "") -> list[str]:
     """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is."""
     said = []
     if case.precisions:
-        given = case.request.precision
-        said.append("precision " + ", ".join(f"{role} {name}{'' if role in given else '*'}" for role, name in case.precisions.items()))
+        said.append("precision " + ", ".join(f"{role} {name}{'*' if _defaulted(case, ROLE_INPUT[role]) else ''}" for role, name in case.precisions.items()))
     if case.engine is not None and case.hardware is not None and case.engine.label != IDEAL:
         said.append(f"engine {case.engine.said}{'' if case.request.engine else '*'}")
     if _is_measured(case):
-        said.append(f"efficiencies measured on {case.engine_class} engines*")
-    said += [f"{switch}={value}" for switch, value in case.assumptions.values if not case.assumptions.defaulted(switch)]
+        said.append(f"efficiencies measured on {case.engine_class} engines{'' if case.request.efficiency else '*'}")
+    said += [
+        f"{switch}={value}{'*' if case.assumptions.defaulted(switch) else ''}" for switch, value in case.assumptions.values if value != SWITCHES[switch].default
+    ]
     lines = wrapped(f"rests on ({of}* = default): {'; '.join(said)}", "  ", "", 3) if said else []
     return [*lines, *_defaults(case)]
+
+
+def _defaulted(case: BoundCase, name: str) -> bool:
+    return name not in case.given or case.given[name].defaulted
 
 
 def _defaults(case: BoundCase) -> list[str]:
@@ -292,8 +299,8 @@ def _defaults(case: BoundCase) -> list[str]:
 COMPARED = (
     (("loaded_ttft", "ttft"), "TTFT"),
     (("sustained_itl", "itl"), "ITL"),
-    (("sustained_throughput_per_device", "decode_throughput_per_device"), "token/s/device"),
-    (("cost_per_mtok",), "$/M tokens"),
+    (("sustained_throughput_per_device", "decode_throughput_per_device"), "tok/s/dev"),
+    (("cost_per_mtok",), "$/M tok"),
     (("memory_utilization",), "memory"),
     (("concurrency",), "at once"),
 )
@@ -303,8 +310,10 @@ COMPARED = (
 def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 16) -> str:
     """Several cases, one in a row, as expected where measurements tell."""
     columns_ = [(name, head) for names, head in COMPARED if (name := next((n for n in names if all(c.get(n) for c in cases)), ""))]
-    header = ["", "case", *(head for _, head in columns_)]
-    rows = [[_mark(case), case_label(case), *(_value(case, name) for name, _ in columns_)] for case in cases[:most]]
+    header = ["", "case", *(head for _, head in columns_), "misses"]
+    rows = [[_mark(case), case_label(case), *(_value(case, name) for name, _ in columns_), _misses(case)] for case in cases[:most]]
+    if not any(row[-1] for row in rows):
+        header, rows = header[:-1], [row[:-1] for row in rows]
     title = cases[0].model.shown_name if cases[0].model else "cases"
     how = "as expected by measurements" if _is_measured(cases[0]) else efficiency_basis(cases[0])
     load = ", under load" if any(name == "sustained_itl" for name, _ in columns_) else ""
@@ -327,12 +336,28 @@ def _mark(case: BoundCase) -> str:
     return FAILS if case.does_not_fit else MARK[all_met(target_checks(judged))]
 
 
+def _misses(case: BoundCase) -> str:
+    """Memory where it does not fit, else the targets that are not met throughout."""
+    if case.does_not_fit:
+        return "memory"
+    judged, _ = _sides(case)
+    return ", ".join("rate" if check.name == LOAD else check.name for check in target_checks(judged) if check.met is not True)
+
+
+def used_memory(case: BoundCase) -> str:
+    """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
+    used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
+    return f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %" if used and usable else ""
+
+
 def _value(case: BoundCase, name: str) -> str:
     """A value without its range, in the unit of the column's head."""
-    result = (case.expected(name) or case.result(name)) if case.case.theory.timed(name) else case.result(name)
+    if name == MEMORY_SHARE:
+        return used_memory(case)
+    if _endless(case, name):
+        return "no end"
+    result = case.expected(name) or case.result(name)
     value = Fraction(result.value)
-    if name == "memory_utilization":
-        return f"{round(100 * float(value))} %"
     text = Result(result.symbol, value).plain(DIGITS)
     text = text.partition(" ")[0] if result.symbol.unit not in ("s",) else text
     return text + ("†" if DOES_NOT_FIT in case.result(name).flags else "")

@@ -66,7 +66,9 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
     if everything:
         return "\n\n".join(case_text(case) for case in cases)
     warnings = [text for case in cases for text in screen_warnings(case, why_no_batch(case))]
-    return screen(cases[0], warnings) if len(cases) == 1 else comparison(cases, warnings)
+    if len(cases) > 1 and not cases[0].theory_only:
+        return comparison(cases, warnings)
+    return "\n\n".join(screen(case, warnings if case is cases[0] else ()) for case in cases)
 
 
 def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:

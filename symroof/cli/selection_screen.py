@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, queues
 from symroof.cases.quantity_result import Result
-from symroof.cli.case_screen import DIGITS, rests_on
+from symroof.cli.case_screen import DIGITS, rests_on, used_memory
 from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
 from symroof.report.selection_parts import verdict, warnings
 from symroof.report.selection_tables import headline, required_changes_table
@@ -84,16 +83,10 @@ def _table(choice: Selection, show: int) -> str:
 
 def _cells(run: Run) -> list[str]:
     times = [_time(run, name) for name in ("loaded_ttft", "sustained_itl")]
-    memory = run.bound_case.get("memory_utilization")
-    used = f"{100 * float(Fraction(memory.value) / _usable(run)):.0f} %" if memory and not isinstance(memory.value, str) else ""
+    used = used_memory(run.bound_case)
     if run.bound_case.does_not_fit:
         return [*times, used, "", ""]
     return [*times, used, _number(run, "sustained_throughput_per_device"), _number(run, PER_TOKEN)]
-
-
-def _usable(run: Run) -> Fraction:
-    share = run.bound_case.get("memory_share")
-    return Fraction(share.value) if share else Fraction(1)
 
 
 def _time(run: Run, name: str) -> str:

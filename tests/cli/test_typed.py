@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import call, good, refused, write_study
+from . import call, flat, good, refused, write_study
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 
@@ -86,9 +86,9 @@ MADE_FOR = "which exceeds Llama 3 8B's maximum context of 8,192 tokens"
 )
 def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what):
     for message in (good("eval", *CASE, *workload).out, good("solve", "batch_kv_equals_weights", *CASE, *workload).out):
-        assert f"! {what}, {MADE_FOR}" in message
-    assert f"{what}, {MADE_FOR}" in good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out
-    assert MADE_FOR not in good("eval", *CASE, "--prompt", "8000", "--output", "192").out
+        assert f"! {what}, {MADE_FOR}" in flat(message)
+    assert f"{what}, {MADE_FOR}" in flat(good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out)
+    assert MADE_FOR not in flat(good("eval", *CASE, "--prompt", "8000", "--output", "192").out)
 
 
 def test_lengths_beyond_the_model_are_remarked_in_the_review(tmp_path):
@@ -109,7 +109,7 @@ BEYOND = "beyond Llama 3 8B's maximum context of 8,192 tokens"
 )
 def test_an_answer_beyond_the_model_says_so(threshold, words):
     assert BEYOND in good("solve", threshold, *CASE, *words, "--json").json["reason"]
-    assert BEYOND in good("solve", threshold, *CASE, *words).out
+    assert BEYOND in flat(good("solve", threshold, *CASE, *words).out)
 
 
 def test_the_output_counts_beside_the_prompt():
