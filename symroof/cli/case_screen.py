@@ -156,8 +156,12 @@ def _endless(case: BoundCase, name: str) -> bool:
 
 
 def _cell(result: Result) -> str:
-    """Value and range with the unit once: ``35.1 ms (28.3 to 43.6)``."""
-    text = result.plain(DIGITS)
+    return compact(result, DIGITS)
+
+
+def compact(result: Result, digits: int) -> str:
+    """Value and range with the unit once, ``35.1 ms (28.3 to 43.6)``; a dagger where the case does not fit."""
+    text = result.plain(digits)
     value, mark, span = text.partition(" (")
     unit = value.partition(" ")[2]
     if mark and unit and span.endswith(f" {unit})") and f" {unit} to" not in span:
@@ -213,12 +217,17 @@ def _against_bound(case: BoundCase, check: TargetCheck) -> str:
     return f", bound {bound}" if bound else ""
 
 
+def marked(warnings: Iterable[str]) -> list[str]:
+    """Warnings with a dagger before that of memory, which the numbers it concerns have behind them."""
+    return [f"† {text}" if text.startswith("does not fit") else text for text in warnings]
+
+
 def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
     """What to know before any number; targets have lines of their own."""
     judged, _ = _sides(case)
     unjudged = [text for text in target_warnings(judged) if text.startswith("whether ")] if unknown_targets(judged) else []
-    marked = [f"† {text}" if text.startswith("does not fit") else text for text in case_warnings(case) if not text.startswith("whether this fits")]
-    return [*marked, *unjudged, *([reason] if reason and not case.never_fits else [])]
+    known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
+    return [*marked(known), *unjudged, *([reason] if reason and not case.never_fits else [])]
 
 
 # ------------------------------------------------------------------------------------------------------ what is missing

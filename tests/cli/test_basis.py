@@ -13,7 +13,7 @@ PEAK = "bound at 100 % of peak"
 def decisions(tmp_path):
     return {
         "select": ("select", *CASE),
-        "vllm": ("vllm", "vllm serve llama-3-8b --max-num-seqs 8", *CASE[2:]),
+        "vllm": ("vllm", "vllm serve llama-3-8b --max-num-seqs 8", *CASE[2:], "--details"),
         "plot": ("plot", "itl", *CASE, "-o", str(tmp_path / "x.svg")),
     }
 
