@@ -52,6 +52,14 @@ class Lazy(click.Group):
             command.params.append(colour_option())
         return command
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from symroof.cli.usage_errors import no_such_command
+            from symroof.errors import InputError
+
+            raise InputError(no_such_command(args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -78,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        _show(error, arguments)
+        _show(error, arguments, as_json)
         return BAD_INPUT
     except InputError as error:
         print_problems(error.problems, as_json)
@@ -96,16 +104,16 @@ def main(arguments: Sequence[str]) -> int:
         return report_bug(error, debug="--debug" in arguments)
 
 
-def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
-    """Print a usage error; for an option of another tool, with its equivalent here."""
-    from symroof.specs.other_tools import equivalent_of_option
+def _show(error: click.ClickException, arguments: Sequence[str], as_json: bool) -> None:
+    """Print a usage error as any other problem; without a command, the help."""
+    from symroof.cli.usage_errors import problem
 
-    if isinstance(error, click.NoSuchOption) and (ours := equivalent_of_option(error.option_name, arguments)):
-        equivalent = " and ".join(map(repr, ours.split(", ")))
-        error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {equivalent}?", error.ctx)
-    shown = io.StringIO()
-    error.show(file=shown)
-    say(shown.getvalue(), err=True, nl=False)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        shown = io.StringIO()
+        error.show(file=shown)
+        say(shown.getvalue(), err=True, nl=False)
+    else:
+        print_problems([problem(error, arguments, COMMANDS)], as_json)
 
 
 def _closed_pipe() -> int:

@@ -55,7 +55,7 @@ def test_text_and_markdown_show_every_step():
         (("symroof", "tutorial-mlsysim"), "give a study file, or a case as command-line options"),
         (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
         (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
-        (("--model llama-3-8b", "--modell llama-3-8b"), "No such option"),
+        (("--model llama-3-8b", "--modell llama-3-8b"), "no such option"),
         (("--model 'llama-3-8b", "llama-3-8b-chat"), "cannot be read as a command line"),
     ],
 )
