@@ -272,29 +272,29 @@ def _own(case: BoundCase, everything: bool = False) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- what it rests on
 
 
-def rests_on(case: BoundCase, of: str = "") -> list[str]:
-    """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is."""
+def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True) -> list[str]:
+    """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is; the defaults are
+    those behind ``names``, or behind the first screen; ``expected``: whether what measurements lead to expect is shown."""
+    measured = _is_measured(case) if expected else bool(case.measured_box)
     said = []
     if case.precisions:
         said.append("precision " + ", ".join(f"{role} {name}{'*' if _defaulted(case, ROLE_INPUT[role]) else ''}" for role, name in case.precisions.items()))
     if case.engine is not None and case.hardware is not None and case.engine.label != IDEAL:
         said.append(f"engine {case.engine.said}{'' if case.request.engine else '*'}")
-    if _is_measured(case):
+    if measured:
         said.append(f"efficiencies measured on {case.engine_class} engines{'' if case.request.efficiency else '*'}")
-    said += [
-        f"{switch}={value}{'*' if case.assumptions.defaulted(switch) else ''}" for switch, value in case.assumptions.values if value != SWITCHES[switch].default
-    ]
+    chosen = case.assumptions
+    said += [f"{switch}={value}" for switch, value in chosen.values if value != SWITCHES[switch].default and not chosen.defaulted(switch)]
     lines = wrapped(f"rests on ({of}* = default): {'; '.join(said)}", "  ", "", 3) if said else []
-    return [*lines, *_defaults(case)]
+    return [*lines, *_defaults(case, names, measured)]
 
 
 def _defaulted(case: BoundCase, name: str) -> bool:
     return name not in case.given or case.given[name].defaulted
 
 
-def _defaults(case: BoundCase) -> list[str]:
-    measured = _is_measured(case)
-    shown = tuple(name for _, name, _ in ROWS if case.get(name))
+def _defaults(case: BoundCase, of: Sequence[str], measured: bool) -> list[str]:
+    shown = tuple(of or (name for _, name, _ in ROWS if case.get(name)))
     inputs = case.inputs(shown, everything=False) if shown else {}
     names = [name for name, entry in inputs.items() if entry.defaulted and name not in WIDTHS and not (measured and name in AT_PEAK)]
     names.sort(key=lambda name: FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS))
