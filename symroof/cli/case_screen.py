@@ -6,12 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symroof.analysis.case_titles import case_label, case_title
-from symroof.analysis.verdict import LOAD, TargetCheck, all_met, case_warnings, efficiency_basis, target_checks, target_warnings, under_load, unknown_targets
+from symroof.analysis.case_titles import case_title
+from symroof.analysis.verdict import LOAD, TargetCheck, case_warnings, target_checks, target_warnings, under_load, unknown_targets
 from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import FAILS, IN_PART, PASSES, columns, fitted_table, warning_lines, wrapped
 from symroof.specs.engine_profile import IDEAL
 from symroof.theory.declarations import OWN
 from symroof.theory.switches import SWITCHES
@@ -39,6 +39,15 @@ ROWS = (
     ("price of the devices", "instance_price", ""),
 )
 """What a reader looks for first: words, quantity, and what says its limit."""
+
+WIDE = 96
+SHORT = {
+    "time to first token, alone": "TTFT, alone", "time to first token, under load": "TTFT, under load", "inter-token latency, alone": "ITL, alone",
+    "inter-token latency, under load": "ITL, under load", "memory of the fullest device": "memory, fullest", "requests that fit at once": "requests at once",
+    "output tokens, under load": "output, under load", "output tokens, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
+    "price of the devices": "price of devices",
+}  # fmt: skip
+"""Words for a terminal of fewer columns."""
 
 INSTEAD = {"decode_throughput": "sustained_throughput"}
 """Rows that another one replaces where it has a value."""
@@ -91,26 +100,26 @@ ALL = "--all: every quantity, input with its source, and counting choice"
 
 def _table(case: BoundCase, rows: list[list[str]]) -> str:
     """The rows without columns that are empty."""
-    _, has_bound = _sides(case)
+    has_bound = (case.expected_case or case.at_peak) is not None
     if has_bound:
-        header = ["", "expected (80 % range)" if _is_measured(case) else "at the efficiencies given", "bound (at peak)", "limited by"]
+        header = ["", "expected (80 % range)" if is_measured(case) else "at the efficiencies given", "bound (at peak)", "limited by"]
     else:
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", row[3]] for row in rows]
         header = ["", "bound (100 % of peak)", "", "limited by"]
+    if columns() < WIDE:
+        rows = [[SHORT.get(row[0], row[0]), *row[1:]] for row in rows]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     timed = 2 in kept or 3 in kept
     return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept] if timed else (), "  ", left=True)
 
 
-def _is_measured(case: BoundCase) -> bool:
+def is_measured(case: BoundCase) -> bool:
     return case.expected_case is not None or bool(case.measured_box)
 
 
-def _sides(case: BoundCase) -> tuple[BoundCase, bool]:
-    """The case whose values are expected, and whether there is a bound beside them."""
-    if case.expected_case is not None:
-        return case.expected_case, True
-    return case, case.at_peak is not None
+def judged_case(case: BoundCase) -> BoundCase:
+    """The case whose values are expected."""
+    return case.expected_case or case
 
 
 def _rows(case: BoundCase) -> list[list[str]]:
@@ -137,7 +146,7 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
     own = case.result(name)
     if case.expected_case is not None and case.case.theory.timed(name):
         expected = case.expected(name)
-        return (_cell(replace(expected, flags=own.flags)) if expected else NO_END if _endless(case, name) else ""), _bound_cell(case, own)
+        return (_cell(replace(expected, flags=own.flags)) if expected else NO_END if endless(case, name) else ""), _bound_cell(case, own)
     bound = case.peak_bound(name)
     return _cell(own), _bound_cell(case, bound) if bound else ""
 
@@ -150,7 +159,7 @@ def _bound_cell(case: BoundCase, bound: Result) -> str:
 NO_END = "no end: the queue grows"
 
 
-def _endless(case: BoundCase, name: str) -> bool:
+def endless(case: BoundCase, name: str) -> bool:
     """Whether a wait has no end as expected, though it has one at the peak."""
     return name == "loaded_ttft" and case.expected_case is not None and case.expected_case.get(name) is None
 
@@ -176,7 +185,7 @@ ALIKE = 1.05
 
 def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     """What limits a time; under load that of a request alone where load adds next to nothing."""
-    judged, _ = _sides(case)
+    judged = judged_case(case)
     if name in ALONE:
         alone, of_alone = ALONE[name]
         times = [judged.get(each) for each in (name, alone)]
@@ -202,7 +211,7 @@ def _label(limit: Result, case: BoundCase) -> str:
 
 def _verdicts(case: BoundCase) -> list[str]:
     """Each target against what is expected."""
-    judged, _ = _sides(case)
+    judged = judged_case(case)
     return [
         f"{MARK[check.met]} {_named(check)}: {check.metric.plain(DIGITS)}{_against_bound(case, check)}" for check in target_checks(judged) if judged.hardware
     ]
@@ -224,7 +233,7 @@ def marked(warnings: Iterable[str]) -> list[str]:
 
 def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
     """What to know before any number; targets have lines of their own."""
-    judged, _ = _sides(case)
+    judged = judged_case(case)
     unjudged = [text for text in target_warnings(judged) if text.startswith("whether ")] if unknown_targets(judged) else []
     known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
     return [*marked(known), *unjudged, *([reason] if reason and not case.never_fits else [])]
@@ -275,7 +284,7 @@ def _own(case: BoundCase, everything: bool = False) -> list[str]:
 def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True) -> list[str]:
     """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is; the defaults are
     those behind ``names``, or behind the first screen; ``expected``: whether what measurements lead to expect is shown."""
-    measured = _is_measured(case) if expected else bool(case.measured_box)
+    measured = is_measured(case) if expected else bool(case.measured_box)
     said = []
     if case.precisions:
         said.append("precision " + ", ".join(f"{role} {name}{'*' if _defaulted(case, ROLE_INPUT[role]) else ''}" for role, name in case.precisions.items()))
@@ -300,89 +309,3 @@ def _defaults(case: BoundCase, of: Sequence[str], measured: bool) -> list[str]:
     names.sort(key=lambda name: FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS))
     rows = [f"{name} {inputs[name].result.plain(DIGITS)}" for name in names]
     return wrapped(f"defaults: {', '.join(rows)}", "  ", "", 2) if rows else []
-
-
-# ----------------------------------------------------------------------------------------------------------- several cases
-
-
-COMPARED = (
-    (("loaded_ttft", "ttft"), "TTFT"),
-    (("sustained_itl", "itl"), "ITL"),
-    (("sustained_throughput_per_device", "decode_throughput_per_device"), "tok/s/dev"),
-    (("cost_per_mtok",), "$/M tok"),
-    (("memory_utilization",), "memory"),
-    (("concurrency",), "at once"),
-)
-"""Columns of a comparison: the first quantity that every case has."""
-
-
-def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 16) -> str:
-    """Several cases, one in a row, as expected where measurements tell."""
-    columns_ = [(name, head) for names, head in COMPARED if (name := next((n for n in names if all(c.get(n) for c in cases)), ""))]
-    header = ["", "case", *(head for _, head in columns_), "misses"]
-    rows = [[_mark(case), case_label(case), *(_value(case, name) for name, _ in columns_), _misses(case)] for case in cases[:most]]
-    if not any(row[-1] for row in rows):
-        header, rows = header[:-1], [row[:-1] for row in rows]
-    title = cases[0].model.shown_name if cases[0].model else "cases"
-    how = "as expected by measurements" if _is_measured(cases[0]) else efficiency_basis(cases[0])
-    load = ", under load" if any(name == "sustained_itl" for name, _ in columns_) else ""
-    lines = [
-        *wrapped(f"{title}: {len(cases)} cases, {how}{load} ({MEANING[bool(cases[0].targets)]})", "  ", ""),
-        fitted_table(rows, header, "  ", 1, clip=False),
-    ]
-    left_out = [f"  and {len(cases) - most} more: --all"] if len(cases) > most else []
-    return "\n".join([*lines, *left_out, *warning_lines(warnings), *rests_on(cases[0], "first row; "), ALL])
-
-
-MEANING = {False: f"{PASSES} fits, {FAILS} does not", True: f"{PASSES} fits and meets its targets, {IN_PART} in part of its range, {FAILS} does not"}
-
-
-def _mark(case: BoundCase) -> str:
-    """Whether it fits and meets its targets as expected."""
-    if case.fits is None:
-        return ""
-    judged, _ = _sides(case)
-    return FAILS if case.does_not_fit else MARK[all_met(target_checks(judged))]
-
-
-def _misses(case: BoundCase) -> str:
-    """Memory where it does not fit, else the targets that are not met throughout."""
-    if case.does_not_fit:
-        return "memory"
-    judged, _ = _sides(case)
-    return ", ".join("rate" if check.name == LOAD else check.name for check in target_checks(judged) if check.met is not True)
-
-
-def used_memory(case: BoundCase) -> str:
-    """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
-    used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
-    return f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %" if used and usable else ""
-
-
-def _value(case: BoundCase, name: str) -> str:
-    """A value without its range, in the unit of the column's head."""
-    if name == MEMORY_SHARE:
-        return used_memory(case)
-    if _endless(case, name):
-        return "no end"
-    result = case.expected(name) or case.result(name)
-    value = Fraction(result.value)
-    text = Result(result.symbol, value).plain(DIGITS)
-    text = text.partition(" ")[0] if result.symbol.unit not in ("s",) else text
-    return text + ("†" if DOES_NOT_FIT in case.result(name).flags else "")
-
-
-# ------------------------------------------------------------------------------------------------------- single quantities
-
-
-def single(case: BoundCase, names: Sequence[str]) -> str:
-    """Quantities with range, bound and meaning, or why one has no value."""
-    lines = []
-    for name in names:
-        if case.get(name) is None:
-            lines += [f"{name}: no value; {case.why_unknown(name)}"]
-            continue
-        first, bound = both(case, name)
-        with_bound = f"{first}, bound {bound}" if bound and first else first or f"bound {bound}"
-        lines += [f"{name}: {with_bound}", *wrapped(case.result(name).symbol.meaning, "  ")]
-    return "\n".join([*lines, *(["† does not fit in memory"] if any("†" in line for line in lines) else [])])

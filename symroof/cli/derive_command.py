@@ -39,7 +39,7 @@ def screen(derivation: Derivation) -> str:
     """The value and the steps to it first, then expansion, limits and elasticities, in the terminal's width."""
     from symroof.analysis.verdict import case_warnings
     from symroof.cli.case_screen import rests_on
-    from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+    from symroof.cli.terminal import fitted_table, reflowed, warning_lines, wrapped
 
     symbol, case = derivation.symbol, derivation.bound_case
     defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
@@ -58,9 +58,7 @@ def screen(derivation: Derivation) -> str:
         lines += [*warning_lines(case_warnings(case)), *rests_on(case, names=(derivation.name,))]
     if derivation.expanded_text != derivation.text:
         lines += ["", "expanded to inputs", *wrapped(f"{derivation.name} = {derivation.expanded_text}", "      ", "  ")]
-    for text in ("", *limits) if (limits := _limits(derivation)[:-1]) else ():
-        indent = " " * (len(text) - len(text.lstrip()))
-        lines += wrapped(text.strip(), indent + "    ", indent) or [""]
+    lines += ["", *reflowed(_limits(derivation)[:-1])] if derivation.limits or derivation.first_order else []
     heading, rows = _elasticity_rows(derivation)
     lines += ["", *wrapped(heading, "  ", ""), fitted_table(rows, (), "  ", 2 if derivation.result else 1)] if rows else []
     return "\n".join([*lines, "", "--all: every input with its source, counting choices, source of the formula"])

@@ -58,7 +58,8 @@ def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything
     """The cases for people: some quantities, all there is, one screen, or one row a case."""
     from symroof.analysis.best_batch import why_no_batch
     from symroof.analysis.case_titles import case_label
-    from symroof.cli.case_screen import comparison, screen, screen_warnings, single
+    from symroof.cli.case_screen import screen, screen_warnings
+    from symroof.cli.cases_table import comparison, single
 
     if quantities:
         titled = [(f"{case_label(case)}\n" if len(cases) > 1 else "") + single(case, quantities) for case in cases]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, queues
 from symroof.cases.quantity_result import Result
-from symroof.cli.case_screen import DIGITS, rests_on, used_memory
+from symroof.cli.case_screen import DIGITS, rests_on
+from symroof.cli.cases_table import used_memory
 from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
 from symroof.report.selection_parts import verdict, warnings
 from symroof.report.selection_tables import headline, required_changes_table

@@ -51,7 +51,7 @@ def screen(solution: Solution) -> str:
     """The sentence with the number expected and at the peak, then the closed form and its conditions."""
     from symroof.analysis.solution_text import answer, closed_form_lines, names_of_forms, question, remarks, solution_warnings
     from symroof.cli.case_screen import WRITE
-    from symroof.cli.terminal import warning_lines, wrapped
+    from symroof.cli.terminal import reflowed, warning_lines, wrapped
 
     lines = [line for text in answer(solution) for line in wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")]
     noted = [text for text in remarks(solution) if not text.startswith("! ")]
@@ -62,9 +62,7 @@ def screen(solution: Solution) -> str:
     warned = [f"give {WRITE[missing[1]]} for a number"] if missing and missing[1] in WRITE else []
     warned += [text.removeprefix("! ") for text in (*remarks(solution), *solution_warnings(solution)) if text.startswith("! ")]
     lines += warning_lines(warned)
-    for text in closed_form_lines(solution, written_out=False):
-        indent = " " * (len(text) - len(text.lstrip()))
-        lines += wrapped(text.strip(), indent + "    ", indent) or [""]
+    lines += reflowed(closed_form_lines(solution, written_out=False))
     if names := names_of_forms(solution):
         lines += ["", *wrapped(f"--all writes out {', '.join(names)}", "  ", "", 3)]
     return "\n".join(lines)

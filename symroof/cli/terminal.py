@@ -16,6 +16,8 @@ NARROWEST, USUAL = 60, 100
 """Columns below which nothing is fitted, and those assumed where the output is no terminal."""
 PASSES, FAILS, IN_PART = "✓", "✗", "~"
 """The marks of verdicts."""
+SLIMMEST = 12
+"""Columns that a column keeps in any case."""
 MARKS = re.compile(f"{PASSES}|{FAILS}|^ *{IN_PART}(?= )|^!.*$", re.MULTILINE)
 COLOURS = {PASSES: "green", FAILS: "red", IN_PART: "yellow", "!": "yellow"}
 
@@ -82,17 +84,27 @@ def wrapped(text: str, indent: str = "", first: str | None = None, most: int | N
     return lines
 
 
+def reflowed(lines: Iterable[str]) -> list[str]:
+    """Lines in the terminal's width; one that is too long goes on below itself, four columns in."""
+    made: list[str] = []
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()))
+        made += wrapped(line.strip(), f"{indent}    ", indent) if width(line) > columns() else [line]
+    return made
+
+
 def warning_lines(warnings: Iterable[str], most: int = 4) -> list[str]:
     """Warnings, each once and marked, in lines of the terminal's width; beyond ``most`` they are counted."""
     each = list(dict.fromkeys(warnings))
     lines = [line for text in each[:most] for line in wrapped(text, "  ", "! ")]
-    return [*lines, f"! and {len(each) - most} more warnings"] if len(each) > most else lines
+    left_out = len(each) - most
+    return [*lines, f"! and {left_out} more warning{'s' * (left_out > 1)}"] if left_out > 0 else lines
 
 
 def fitted_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", flexible: int = -1, clip: bool = True, left: bool = False) -> str:
     """A table in the terminal's width: what is too much for it is cut from one column, by default the last, or wrapped there.
 
-    A table that the other columns alone make too wide keeps 12 columns of it.
+    A table that the other columns alone make too wide keeps a few columns of it.
     """
     every = [list(row) for row in ([header] if header else []) + list(rows)]
     if not every:
@@ -100,11 +112,35 @@ def fitted_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), inde
     count = max(map(len, every))
     place = flexible % count
     rest = sum(max((width(row[i]) for row in every if i < len(row)), default=0) for i in range(count) if i != place)
-    room = max(columns() - len(indent) - 2 * (count - 1) - rest, 12)
-    fitted: list[list[str]] = []
+    room = max(columns() - len(indent) - 2 * (count - 1) - rest, SLIMMEST)
+    fitted = []
     for row in rows:
         cell = row[place] if place < len(row) else ""
-        pieces = [clipped(cell, room)] if clip or width(cell) <= room else textwrap.wrap(cell, room, subsequent_indent="  ", break_on_hyphens=False)
-        fitted.append([*row[:place], pieces[0], *row[place + 1 :]])
-        fitted += [[*[""] * place, piece, *[""] * (count - place - 1)] for piece in pieces[1:]]
+        pieces = [clipped(cell, room)] if clip else _folded(cell, room)
+        fitted += _stacked([[each] for each in row[:place]] + [pieces] + [[each] for each in row[place + 1 :]])
     return text_table(fitted, [*header[:place], clipped(header[place], room), *header[place + 1 :]] if header else (), indent, left)
+
+
+def folded_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False) -> str:
+    """A table in the terminal's width whose widest columns are wrapped, the widest first."""
+    every = [list(row) for row in ([header] if header else []) + list(rows)]
+    if not every:
+        return ""
+    widths = [max((width(row[i]) for row in every if i < len(row)), default=0) for i in range(max(map(len, every)))]
+    room = columns() - len(indent) - 2 * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > SLIMMEST:
+        widths[widths.index(max(widths))] -= 1
+    folded = [line for row in rows for line in _stacked([_folded(cell, widths[i]) for i, cell in enumerate(row)])]
+    return text_table(folded, header, indent, left)
+
+
+def _folded(cell: str, room: int) -> list[str]:
+    """A cell in lines of so many columns; a word that is longer stays whole."""
+    if width(cell) <= room:
+        return [cell]
+    return textwrap.wrap(cell, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _stacked(cells: Sequence[Sequence[str]]) -> list[list[str]]:
+    """A row whose cells have several lines as rows."""
+    return [[cell[line] if line < len(cell) else "" for cell in cells] for line in range(max(map(len, cells), default=0))]

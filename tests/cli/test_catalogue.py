@@ -125,7 +125,8 @@ SHOWN = ["llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_show_in_text_and_json_say_the_same(name):
+def test_show_in_text_and_json_say_the_same(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
     result = good("show", name, "--json").json
     assert result["schema"] == "symroof/show/1"
     text = good("show", name).out

@@ -54,7 +54,8 @@ def test_filled_in_fields_are_reported_before_every_number(folder):
     assert any("head_dim 128" in warning and "attention_bias false" in warning for warning in warnings)
 
 
-def test_show_prints_layers_parameters_flops_bytes_and_defaults():
+def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
     out = good("show", CONFIGS / "gpt-oss-20b.config.json").out
     for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
         assert f"\n{heading}\n" in out

@@ -63,6 +63,14 @@ def test_bad_sides_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def wide():
+    """A terminal in which no line is broken."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "2000")
+        yield
+
+
 @pytest.fixture(scope="module")
 def explained():
     """A number of llm-analysis, explained: the text, and the JSON."""
