@@ -110,7 +110,7 @@ def _table(case: BoundCase, rows: list[list[str]]) -> str:
         rows = [[SHORT.get(row[0], row[0]), *row[1:]] for row in rows]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     timed = 2 in kept or 3 in kept
-    return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept] if timed else (), "  ", left=True)
+    return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept] if timed else (), "  ", clip=False, left=True)
 
 
 def is_measured(case: BoundCase) -> bool:
@@ -252,7 +252,8 @@ def _missing(case: BoundCase) -> list[str]:
     """What an answer lacks, with the option that gives it."""
     lines = []
     if case.hardware is None:
-        lines.append(f"no device: {WRITE['hardware']} gives times, memory that may be used and cost")
+        lines.append(f"give {WRITE['hardware']}: without it no times, cost, and memory that may be used")
+        lines += [f"give {WRITE['prompt']}: without it no times and no memory"] if "prompt" not in case.given else []
     reasons: dict[str, list[str]] = {}
     for said, name in (("time to first token", "ttft"), ("inter-token latency", "itl"), ("memory", "memory_bytes")):
         if case.hardware is not None and (why := case.why_unknown(name)):

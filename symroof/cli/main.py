@@ -12,7 +12,7 @@ from symroof.version import __version__
 
 COMMANDS = {
     "report": "Write the design review of a study.",
-    "eval": "Every quantity of a case, and what limits it.",
+    "eval": "What to expect of a case, what limits it, whether it fits; --all has every quantity.",
     "derive": "Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.",
     "solve": "Solve an equation or a named threshold for one input, in closed form with its conditions, or say why never.",
     "diff": "Why two cases, or two tools, give different numbers: the effect of each difference.",

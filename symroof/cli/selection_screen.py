@@ -35,7 +35,7 @@ def screen(choice: Selection, show: int, lacks: int) -> str:
     lines = [*wrapped(headline(choice), "  ", ""), *_best(choice), *_basis(choice)]
     lines += [_table(choice, show), *_left_out(len(choice.configurations), show)]
     lines += _needs(choice, min(lacks, MOST_NEEDS))
-    lines += warning_lines((*choice.hints, *warnings(choice, show)), 3)
+    lines += warning_lines((*warnings(choice, show), *choice.hints), 4)
     first = "first row; " if len(choice.configurations) > 1 else ""
     return "\n".join([*lines, *rests_on(choice.configurations[0].run.bound_case, first), *wrapped(DETAILS, "  ", "")])
 

@@ -135,10 +135,10 @@ def folded_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), inde
 
 
 def _folded(cell: str, room: int) -> list[str]:
-    """A cell in lines of so many columns; a word that is longer stays whole."""
+    """A cell in lines of so many columns; a formula or an address that is longer goes on in the next."""
     if width(cell) <= room:
         return [cell]
-    return textwrap.wrap(cell, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) or [""]
+    return textwrap.wrap(cell, room, subsequent_indent="  ", break_on_hyphens=False) or [""]
 
 
 def _stacked(cells: Sequence[Sequence[str]]) -> list[list[str]]:
