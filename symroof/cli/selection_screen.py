@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from symroof.analysis.verdict import LOAD, MEMORY, queues
@@ -13,7 +14,7 @@ from symroof.report.selection_parts import verdict, warnings
 from symroof.report.selection_tables import headline, required_changes_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from symroof.select.configuration import Configuration, Run
     from symroof.select.selection import Selection
@@ -26,6 +27,8 @@ FIRST_BY = {
     "cost": "cheapest per token", "fleet": "cheapest", "rate": "most tokens per device", "throughput": "highest throughput", "ttft": "first token soonest",
     "itl": "shortest inter-token latency", "price": "cheapest instance",
 }  # fmt: skip
+BATCH = re.compile(r", batch [\d,]*\d(?=,|$)")
+"""A batch in a label, which has a column of its own."""
 MOST_NEEDS, MOST_CHANGES = 3, 2
 DETAILS = "--details: ranges and bounds, batches, headroom, every change that would help, sensitivities, Pareto fronts, inputs and their sources"
 
@@ -51,7 +54,9 @@ def _best(choice: Selection) -> list[str]:
     prices = [f"{_number(run, PER_HOUR)} USD/hour"] if _number(run, PER_HOUR) else []
     prices += [f"{_number(run, PER_TOKEN)} USD per million output tokens"] if _number(run, PER_TOKEN) else []
     said = "; ".join([*replicas, *([", ".join(prices)] if prices else [])])
-    return wrapped(f"{PASSES} {FIRST_BY.get(choice.order, choice.order)}: {first.label}, batch {run.batch:,}{f': {said}' if said else ''}", "  ", "")
+    return wrapped(
+        f"{PASSES} {FIRST_BY.get(choice.order, choice.order)}: {BATCH.sub('', first.label)}, batch {run.batch:,}{f': {said}' if said else ''}", "  ", ""
+    )
 
 
 def _state(c: Configuration) -> str:
@@ -76,14 +81,22 @@ def _left_out(count: int, show: int) -> list[str]:
 def _table(choice: Selection, show: int) -> str:
     first = choice.configurations[:show]
     queued = queues(choice.configurations[0].run.own.case)
-    header = ["", "configuration", "TTFT", "ITL", "memory", "tok/s/dev", "$/M tok", *(["replicas", "$/hour"] if queued else ["batch"]), "misses"]
-    rows = [[MARK[c.state], c.label, *_cells(c.run), *(_fleet(c) if queued else [f"{c.run.batch:,}"]), _missed(c)] for c in first]
+    tails = choice.study.request.percentiles
+    header = ["", "configuration", "TTFT", "ITL", *(f"{name.upper()} {statistic}" for name, statistic in tails.items()), "memory", "tok/s/dev", "$/M tok"]
+    header += ["replicas", "$/hour", "misses"] if queued else ["batch", "misses"]
+    rows = []
+    for c in first:
+        label = c.label if queued else BATCH.sub("", c.label)
+        rows.append([MARK[c.state], label, *_cells(c.run, tails), *(_fleet(c) if queued else [f"{c.run.batch:,}"]), _missed(c)])
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
     return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept], flexible=1, clip=False)
 
 
-def _cells(run: Run) -> list[str]:
+def _cells(run: Run, tails: Iterable[str]) -> list[str]:
+    """Latencies, the percentiles that targets are of, memory, rate, cost."""
     times = [_time(run, name) for name in ("loaded_ttft", "sustained_itl")]
+    decided = {check.name: Result(check.metric.symbol, check.metric.value).plain(DIGITS) for check in run.checks}
+    times += [decided.get(name, "") for name in tails]
     used = used_memory(run.bound_case)
     if run.bound_case.does_not_fit:
         return [*times, used, "", ""]
