@@ -33,8 +33,8 @@ ROWS = (
     ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
     ("memory of the fullest device", "memory_utilization", ""),
     ("requests that fit at once", "concurrency", ""),
-    ("output tokens, under load", "sustained_throughput", ""),
-    ("output tokens, decoding alone", "decode_throughput", ""),
+    ("output throughput, under load", "sustained_throughput", ""),
+    ("output throughput, decoding alone", "decode_throughput", ""),
     ("cost per million output tokens", "cost_per_mtok", ""),
     ("price of the devices", "instance_price", ""),
 )
@@ -44,7 +44,7 @@ WIDE = 96
 SHORT = {
     "time to first token, alone": "TTFT, alone", "time to first token, under load": "TTFT, under load", "inter-token latency, alone": "ITL, alone",
     "inter-token latency, under load": "ITL, under load", "memory of the fullest device": "memory, fullest", "requests that fit at once": "requests at once",
-    "output tokens, under load": "output, under load", "output tokens, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
+    "output throughput, under load": "output, under load", "output throughput, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
     "price of the devices": "price of devices",
 }  # fmt: skip
 """Words for a terminal of fewer columns."""

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import click
 
 from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
+from symroof.cli.terminal import colour_option, columns
 from symroof.version import __version__
 
 COMMANDS = {
     "report": "Write the design review of a study.",
-    "eval": "What to expect of a case, what limits it, whether it fits; --all has every quantity.",
+    "eval": "What to expect of a case, what limits it, and whether it fits.",
     "derive": "Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.",
     "solve": "Solve an equation or a named threshold for one input, in closed form with its conditions, or say why never.",
     "diff": "Why two cases, or two tools, give different numbers: the effect of each difference.",
@@ -34,6 +35,8 @@ COMMANDS = {
 """Every command with its one-line help, so that --help loads none of them."""
 
 OK, INTERRUPTED = 0, 130
+WIDEST_HELP = 110
+"""Columns beyond which a help text is hard to read."""
 
 
 class Lazy(click.Group):
@@ -45,8 +48,6 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        from symroof.cli.terminal import colour_option
-
         command: click.Command = importlib.import_module(f"symroof.cli.{cmd_name}_command").command
         if not any(option.name == "color" for option in command.params):
             command.params.append(colour_option())
@@ -65,7 +66,7 @@ class Lazy(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="symroof")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug in symroof.")
 def group(debug: bool) -> None:
@@ -75,13 +76,16 @@ def group(debug: bool) -> None:
     """
 
 
+group.params.append(colour_option())
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     from symroof.errors import InputError
 
     as_json = "--json" in arguments
     try:
-        result = group.main(args=list(arguments), prog_name="symroof", standalone_mode=False, obj=list(arguments))
+        result = group.main(args=list(arguments), prog_name="symroof", standalone_mode=False, obj=list(arguments), terminal_width=min(columns(), WIDEST_HELP))
         return result if isinstance(result, int) else OK
     except click.exceptions.Exit as done:
         return done.exit_code

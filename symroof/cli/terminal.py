@@ -35,7 +35,7 @@ def choose_colour(context: click.Context, _: click.Parameter, wanted: bool | Non
     """Whether styles reach the output: as the option says; else never with ``NO_COLOR``, and only on a terminal."""
     if wanted is not None:
         context.color = wanted
-    elif os.environ.get("NO_COLOR"):
+    elif context.color is None and os.environ.get("NO_COLOR"):
         context.color = False
 
 
