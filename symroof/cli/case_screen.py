@@ -210,10 +210,11 @@ def _label(limit: Result, case: BoundCase) -> str:
 
 
 def _verdicts(case: BoundCase) -> list[str]:
-    """Each target against what is expected."""
+    """Each target against what is expected; none is met by what does not fit."""
     judged = judged_case(case)
+    checks = target_checks(judged) if judged.hardware else []
     return [
-        f"{MARK[check.met]} {_named(check)}: {check.metric.plain(DIGITS)}{_against_bound(case, check)}" for check in target_checks(judged) if judged.hardware
+        f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}" for check in checks
     ]
 
 
@@ -258,15 +259,16 @@ def _missing(case: BoundCase) -> list[str]:
     for said, name in (("time to first token", "ttft"), ("inter-token latency", "itl"), ("memory", "memory_bytes")):
         if case.hardware is not None and (why := case.why_unknown(name)):
             reasons.setdefault(why, []).append(said)
-    lines += [f"{_ask(why)}: without it no {', '.join(words)}" for why, words in reasons.items()]
+    lines += [_lacks(why, ", ".join(words)) for why, words in reasons.items()]
     if not lines and not under_load(case.case) and "output" not in case.given:
         return [f"give {WRITE['output']} as well: without it nothing under load, and no requests per second"]
     return lines
 
 
-def _ask(why: str) -> str:
+def _lacks(why: str, words: str) -> str:
+    """What has no value, and the option that gives it one or else the reason."""
     name = why.removeprefix(NEEDS)
-    return f"give {WRITE[name]}" if why.startswith(NEEDS) and name in WRITE else why
+    return f"give {WRITE[name]}: without it no {words}" if why.startswith(NEEDS) and name in WRITE else f"no {words}: {why}"
 
 
 def _own(case: BoundCase, everything: bool = False) -> list[str]:

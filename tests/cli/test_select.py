@@ -137,7 +137,7 @@ def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
     assert "cost per million tokens" in review and "price per instance" in review
     assert "against 0.001 USD" in review and "against 1 USD/hour" in review
     text = good("eval", path).out
-    assert "\n✗ cost within 0.001 USD: " in text and "\n✗ price within 1 USD/hour: 3.9 USD/hour (2.6 to 12.3 USD/hour)" in text
+    assert "\n✗ cost within 0.001 USD: " in text and "\n✗ price within 1 USD/hour: 3.9 USD/hour (2.6 to 12.3)" in text
     assert "! misses its price target: 3.9 USD/hour (2.6 to 12.29 USD/hour) against 1 USD/hour" in good("eval", path, "--all").out
     assert call("eval", path, "--strict").code == 1
 
