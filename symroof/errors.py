@@ -106,7 +106,7 @@ def why(problems: Iterable[Problem]) -> str:
     return "; ".join(dict.fromkeys("; ".join(filter(None, (problem.message, problem.hint))) for problem in problems))
 
 
-HINT = re.compile(r"; (?=did you mean |write |there are: )")
+HINT = re.compile(r"; (?=did you mean |write |download |there are: )")
 
 
 def split_hint(message: str) -> tuple[str, str]:

@@ -161,36 +161,68 @@ def _at_own_value(solution: Solution) -> list[str]:
     bound = f" as expected, {orders[-1]} at the peak" if len(set(orders)) > 1 else ""
     sides = formula_trees(solution)
     own = with_unit(solution.bound_case.number(solution.unknown), solution.symbol.display_unit)
-    return [f"  at {own}, as in this case: {text(sides.lhs)} is {orders[0]} {text(sides.rhs)}{bound}"]
+    return [f"at {own}, as in this case: {text(sides.lhs)} is {orders[0]} {text(sides.rhs)}{bound}"]
 
 
 def solution_text(solution: Solution) -> str:
-    """Equation, answer, meaning, closed form, conditions."""
+    """Equation, answer, meaning, closed form, conditions, definitions, warnings."""
+    warnings = solution_warnings(solution)
+    lines = [*question(solution), "", *answer(solution), *(f"  {line}" for line in remarks(solution)), *closed_form_lines(solution)]
+    return "\n".join([*lines, *([""] if warnings else []), *warnings])
+
+
+def question(solution: Solution) -> list[str]:
+    """The equation, the case, and what its times rest on."""
     equation = formula_trees(solution)
     sides = sorted({*names(equation.lhs), *names(equation.rhs)}) if solution.bound_case.hardware else []
     lines = [f"{text(equation.lhs)} = {text(equation.rhs)}, solved for {solution.unknown}", f"  {case_title(solution.bound_case)}"]
-    lines += [*(f"  {line}" for line in basis_of(solution.bound_case, sides)), ""]
+    return [*lines, *(f"  {line}" for line in basis_of(solution.bound_case, sides))]
+
+
+def answer(solution: Solution) -> list[str]:
+    """The number, expected and at the peak, and the sentence."""
     if solution.expected is not None:
-        lines += [f"{solution.unknown}: expected {solution.expected.in_ranges()}", f"  bound: {solution.in_ranges()}", f"  {solution.reason}"]
-    else:
-        lines += [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
+        return [f"{solution.unknown}: expected {solution.expected.in_ranges()}", f"  bound: {solution.in_ranges()}", f"  {solution.reason}"]
+    return [f"{solution.unknown}: {solution.in_ranges()}", f"  {solution.reason}"]
+
+
+def remarks(solution: Solution) -> list[str]:
+    """What is assumed, all crossings, the side at the case's own value, whether it fits, why there is no closed form."""
+    lines = []
     if solution.defaults:
-        lines.append(f"  assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
+        lines.append(f"assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
     if len(solution.values) > 1:
         shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
-        lines.append(f"  all crossings: {shown}{' and so on' if equation.crossing.more else ''}")
-    lines += [*(f"  ! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
+        lines.append(f"all crossings: {shown}{' and so on' if formula_trees(solution).crossing.more else ''}")
+    lines += [*(f"! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]
     if solution.within_memory is not None:
-        lines.append(f"  {'fits in memory at this value' if solution.within_memory else 'does not fit in memory at this value'}")
+        lines.append("fits in memory at this value" if solution.within_memory else "does not fit in memory at this value")
     if solution.method == "numeric":
-        lines.append(f"  solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}")
+        lines.append(f"solved numerically: {solution.why_numeric or 'crossings beyond the first have no closed form'}")
+    return lines
+
+
+def closed_form_lines(solution: Solution, written_out: bool = True) -> list[str]:
+    """Each closed form with its conditions and the definitions of its names; where they are not ``written_out``, of its coefficients alone."""
+    lines: list[str] = []
     defined: dict[str, Expr] = {}
-    for branch in equation.crossing.branches:
+    for branch in formula_trees(solution).crossing.branches:
         if branch.shown is not None and (branch.holds or solution.value is None):
             lines += ["", f"  {solution.unknown} = {text(branch.shown)}", *_conditions_text(branch, solution)]
-            fresh = {name: tree for name, tree in where(branch, solution).items() if defined.get(name) != tree}
+            named = where(branch, solution) if written_out else dict(branch.named)
+            fresh = {name: tree for name, tree in named.items() if defined.get(name) != tree}
             lines += [f"    where {name} = {text(tree)}" for name, tree in fresh.items()]
             defined |= fresh
+    return lines
+
+
+def names_of_forms(solution: Solution) -> list[str]:
+    """The derived quantities in the closed forms, each once."""
+    shown = [branch for branch in formula_trees(solution).crossing.branches if branch.shown is not None and (branch.holds or solution.value is None)]
+    return list(dict.fromkeys(name for branch in shown for name in where(branch, solution) if name not in dict(branch.named)))
+
+
+def solution_warnings(solution: Solution) -> list[str]:
+    """What to know of the case, one line each."""
     bound_case = solution.bound_case
-    warnings = [f"! {warning}" for warning in (case_warnings(bound_case) if bound_case.fits is not None else bound_case.warnings)]
-    return "\n".join([*lines, *([""] if warnings else []), *warnings])
+    return [f"! {warning}" for warning in (case_warnings(bound_case) if bound_case.fits is not None else bound_case.warnings)]

@@ -60,10 +60,12 @@ def command(
     elif as_json:
         say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [waterfall.as_json() for waterfall in made]})
     else:
+        from symroof.cli.terminal import reflowed
         from symroof.report.waterfall_table import markdown, terminal
 
         write = markdown if form == "md" else terminal
-        say("\n\n".join(write(waterfall, sides[0], sides[1]) for waterfall in made))
+        text = "\n\n".join(write(waterfall, sides[0], sides[1]) for waterfall in made)
+        say(text if form == "md" else "\n".join(reflowed(text.splitlines())))
     if problems:  # quantities without a value on one side, reported after the others
         raise InputError(problems)
 
@@ -95,6 +97,7 @@ def _diagnose(sides: tuple[str, ...], measured: str, as_json: bool, options: dic
     """Print which usual cause explains a measured figure, as text or JSON."""
     from symroof.analysis.diagnosis import diagnose
     from symroof.claims.case_comparison import parse_claim
+    from symroof.cli.terminal import reflowed
     from symroof.report.diagnosis_text import diagnosis_text
 
     name, text = _number(sides, measured, "--measured")
@@ -104,7 +107,7 @@ def _diagnose(sides: tuple[str, ...], measured: str, as_json: bool, options: dic
     if as_json:
         say_json({"schema": "symroof/diff/1", "diagnosis": found.as_json()})
     else:
-        say(diagnosis_text(found, study.first))
+        say("\n".join(reflowed(diagnosis_text(found, study.first).splitlines())))
 
 
 def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[str, Any]) -> None:
@@ -115,6 +118,7 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
     from symroof.cases.quantity_result import plain_value
     from symroof.claims.case_comparison import chance_share, is_coincidence, parse_claim
     from symroof.claims.stated_number import explain_number
+    from symroof.cli.terminal import reflowed
     from symroof.report.waterfall_table import origins_text
 
     name, text = _number(sides, claim, "--explain")
@@ -128,7 +132,7 @@ def _explain(sides: tuple[str, ...], claim: str, as_json: bool, options: dict[st
         made = replace(made, explanations=tuple(entry for entry in made.explanations if not entry.changes))
     left_out = len(by_choice) if is_coincidence(share) else 0
     if not as_json:
-        say(origins_text(made, printed, text, share, read, left_out))
+        say("\n".join(reflowed(origins_text(made, printed, text, share, read, left_out).splitlines())))
         return
     explained = {
         "quantity": printed, "unit": made.symbol.unit, "claimed": plain_value(written.number), "derived": plain_value(made.derived), "tried": made.tried,

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import json_option, strict_option, study_from, study_options
-from symroof.cli.output import inputs_table, say, say_json, starred
+from symroof.cli.options import all_option, json_option, strict_option, study_from, study_options
+from symroof.cli.output import inputs_table, say_json, say_marked, starred
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from symroof.api import Study
     from symroof.cases.bound_case import BoundCase
 
 
@@ -18,32 +21,65 @@ KEY = ("ttft", "itl", "memory_bytes")
 
 
 @click.command("eval")
+@click.option("-q", "--quantity", "quantities", multiple=True, metavar="NAME", help="Only this quantity: value, range, bound, meaning. Repeatable.")
+@all_option
 @study_options
 @strict_option
 @json_option
-def command(study: str | None, strict: bool, as_json: bool, **options: Any) -> int:
-    """Every quantity of a case, and what limits it.
+def command(study: str | None, quantities: tuple[str, ...], everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
+    """Latencies, throughput, cost and memory of a case, and what limits it.
 
     Take a STUDY.yaml, or the same as command-line options: symroof eval --model llama-3-8b --hardware h100-sxm --prompt 2048
+
+    Of several cases, each is a row; --all shows every quantity, input and counting choice of each.
     """
     from symroof.analysis.verdict import findings
 
-    cases = study_from(study, options).cases
+    made = study_from(study, options)
+    cases = made.cases
+    chosen = _chosen(quantities, made)
     if as_json:
-        say_json({"schema": "symroof/eval/1", "cases": [case_json(case) for case in cases]})
+        say_json({"schema": "symroof/eval/1", "cases": [case_json(case, chosen) for case in cases]})
     else:
-        say("\n\n".join(case_text(case) for case in cases))
+        say_marked(cases_text(cases, chosen, everything))
     return int(strict and any(findings(case) for case in cases))
 
 
-def case_json(answers: BoundCase) -> dict[str, Any]:
-    """One case as JSON."""
+def _chosen(written: Sequence[str], made: Study) -> list[str]:
+    """The quantities asked for by their printed names."""
+    if not written:
+        return []
+    from symroof.sweep.sweep_quantities import requested_quantities
+
+    return requested_quantities(written, made.declared)
+
+
+def cases_text(cases: Sequence[BoundCase], quantities: Sequence[str], everything: bool) -> str:
+    """The cases for people: some quantities, all there is, one screen, or one row a case."""
+    from symroof.analysis.best_batch import why_no_batch
+    from symroof.analysis.case_titles import case_label
+    from symroof.cli.case_screen import screen, screen_warnings
+    from symroof.cli.cases_table import comparison, single
+
+    if quantities:
+        titled = [(f"{case_label(case)}\n" if len(cases) > 1 else "") + single(case, quantities) for case in cases]
+        return "\n\n".join(titled)
+    if everything:
+        return "\n\n".join(case_text(case) for case in cases)
+    warnings = [text for case in cases for text in screen_warnings(case, why_no_batch(case))]
+    if len(cases) > 1 and not cases[0].theory_only:
+        return comparison(cases, warnings)
+    return "\n\n".join(screen(case, warnings if case is cases[0] else ()) for case in cases)
+
+
+def case_json(answers: BoundCase, chosen: Sequence[str] = ()) -> dict[str, Any]:
+    """One case as JSON, with all quantities or those chosen."""
     return {
         "model": answers.model.name if answers.model else None,
         "hardware": answers.hardware.name if answers.hardware else None,
         "engine": answers.engine.label if answers.engine else None,
         **answers.ledger(),
-        "quantities": {name: answers.as_json(name) for name in answers.quantities()},
+        "quantities": {name: answers.as_json(name) for name in answers.quantities() if not chosen or name in chosen},
         "unknown": answers.unknown(),
         "warnings": _warnings(answers),
     }

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import click
 
 from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
+from symroof.cli.terminal import colour_option, columns
 from symroof.version import __version__
 
 COMMANDS = {
     "report": "Write the design review of a study.",
-    "eval": "Every quantity of a case, and what limits it.",
+    "eval": "What to expect of a case, what limits it, and whether it fits.",
     "derive": "Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.",
     "solve": "Solve an equation or a named threshold for one input, in closed form with its conditions, or say why never.",
     "diff": "Why two cases, or two tools, give different numbers: the effect of each difference.",
@@ -34,6 +35,8 @@ COMMANDS = {
 """Every command with its one-line help, so that --help loads none of them."""
 
 OK, INTERRUPTED = 0, 130
+WIDEST_HELP = 110
+"""Columns beyond which a help text is hard to read."""
 
 
 class Lazy(click.Group):
@@ -45,14 +48,25 @@ class Lazy(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        return importlib.import_module(f"symroof.cli.{cmd_name}_command").command  # type: ignore[no-any-return]
+        command: click.Command = importlib.import_module(f"symroof.cli.{cmd_name}_command").command
+        if not any(option.name == "color" for option in command.params):
+            command.params.append(colour_option())
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-") and not ctx.resilient_parsing:
+            from symroof.cli.usage_errors import no_such_command
+            from symroof.errors import InputError
+
+            raise InputError(no_such_command(args[0], list(COMMANDS)))
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="symroof")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug in symroof.")
 def group(debug: bool) -> None:
@@ -62,18 +76,21 @@ def group(debug: bool) -> None:
     """
 
 
+group.params.append(colour_option())
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code."""
     from symroof.errors import InputError
 
     as_json = "--json" in arguments
     try:
-        result = group.main(args=list(arguments), prog_name="symroof", standalone_mode=False, obj=list(arguments))
+        result = group.main(args=list(arguments), prog_name="symroof", standalone_mode=False, obj=list(arguments), terminal_width=min(columns(), WIDEST_HELP))
         return result if isinstance(result, int) else OK
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        _show(error, arguments)
+        _show(error, arguments, as_json)
         return BAD_INPUT
     except InputError as error:
         print_problems(error.problems, as_json)
@@ -91,16 +108,16 @@ def main(arguments: Sequence[str]) -> int:
         return report_bug(error, debug="--debug" in arguments)
 
 
-def _show(error: click.ClickException, arguments: Sequence[str]) -> None:
-    """Print a usage error; for an option of another tool, with its equivalent here."""
-    from symroof.specs.other_tools import equivalent_of_option
+def _show(error: click.ClickException, arguments: Sequence[str], as_json: bool) -> None:
+    """Print a usage error as any other problem; without a command, the help."""
+    from symroof.cli.usage_errors import problem
 
-    if isinstance(error, click.NoSuchOption) and (ours := equivalent_of_option(error.option_name, arguments)):
-        equivalent = " and ".join(map(repr, ours.split(", ")))
-        error = click.UsageError(f"No such option {error.option_name!r}. Did you mean {equivalent}?", error.ctx)
-    shown = io.StringIO()
-    error.show(file=shown)
-    say(shown.getvalue(), err=True, nl=False)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        shown = io.StringIO()
+        error.show(file=shown)
+        say(shown.getvalue(), err=True, nl=False)
+    else:
+        print_problems([problem(error, arguments, COMMANDS)], as_json)
 
 
 def _closed_pipe() -> int:

@@ -86,6 +86,8 @@ def study_options(command: F) -> F:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object on standard output.")
+all_option = click.option("--all", "-v", "everything", is_flag=True, help="Everything: more than the first screen, all digits.")
+details_option = click.option("--details", "-v", "everything", is_flag=True, help="Everything: more than the first screen, all digits.")
 strict_option = click.option("--strict", is_flag=True, help="Exit 1 if something does not fit or misses its target.")
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from symroof.errors import Problem
 
 T = TypeVar("T")
+ERASE_LINE_ABOVE = "\x1b[1A\x1b[2K\r"
 BAD_INPUT, BUG = 2, 101
 """Exit codes."""
 UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
@@ -30,6 +31,13 @@ UNSAFE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe
 def say(text: object, *, err: bool = False, nl: bool = True) -> None:
     """Print text with control and bidirectional characters written out."""
     click.echo(visible(str(text), line_breaks=True), err=err, nl=nl)
+
+
+def say_marked(text: str) -> None:
+    """Print text with its verdicts and warnings in colour, where the output takes colours."""
+    from symroof.cli.terminal import coloured
+
+    click.echo(coloured(visible(text, line_breaks=True)))
 
 
 def say_json(value: object, *, err: bool = False, **options: Any) -> None:
@@ -81,9 +89,13 @@ def report_bug(error: Exception, where: str = "", debug: bool = False) -> int:
 
 
 def progress_bar(items: Items[T], label: str) -> Iterator[T]:
-    """Iterate over the items with a progress bar on standard error, if that is a terminal."""
-    with click.progressbar(items, label=label, show_pos=True, file=sys.stderr, hidden=not sys.stderr.isatty()) as shown:
+    """Iterate over the items with a progress bar on standard error, if that is a terminal; it vanishes when it is through."""
+    on_terminal = sys.stderr.isatty()
+    with click.progressbar(items, label=label, show_pos=True, file=sys.stderr, hidden=not on_terminal) as shown:
         yield from shown
+    if on_terminal:
+        sys.stderr.write(ERASE_LINE_ABOVE)
+        sys.stderr.flush()
 
 
 def starred(name: str, defaulted: bool) -> str:

@@ -29,13 +29,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, progress_bar, say
+from symroof.cli.options import details_option, json_option, pairs, study_from, study_options
+from symroof.cli.output import json_text, progress_bar, say, say_marked
 
 if TYPE_CHECKING:
     from symroof.select.selection import Selection
 
 FORMATS = ("text", "md")
+MOST_DETAILED = 20
+"""Configurations that are shown in detail."""
 
 
 @click.command("select")
@@ -51,7 +53,7 @@ FORMATS = ("text", "md")
     help="Sort key: cost, throughput, rate (throughput per device), ttft, itl, price or fleet.  [default: cost, or fleet where requests arrive; rate where no price is known]",
 )
 @click.option(
-    "--show", type=click.IntRange(1), default=20, show_default=True, metavar="N", help="Maximum table rows; --json lists all and gives details of this many."
+    "--show", type=click.IntRange(1), metavar="N", help="Maximum table rows; --json lists all and gives details of this many.  [default: 12; 20 of details]"
 )
 @click.option(
     "--lacks",
@@ -61,11 +63,23 @@ FORMATS = ("text", "md")
     metavar="N",
     help="Number of failing configurations, the nearest first, to solve the required changes for.",
 )
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Plain text or Markdown.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="Plain text, or Markdown with all details.")
+@details_option
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
 @json_option
-def command(study: str | None, among: tuple[str, ...], by: str | None, show: int, lacks: int, form: str, strict: bool, as_json: bool, **options: Any) -> int:
+def command(
+    study: str | None,
+    among: tuple[str, ...],
+    by: str | None,
+    show: int | None,
+    lacks: int,
+    form: str,
+    everything: bool,
+    strict: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
     """Rank configurations against targets: which pass, by how much, and what those that fail need.
 
     symroof select STUDY.yaml --among hardware=all --among tp=1,2,4,8 --target itl='50 ms' --target cost='2 USD'
@@ -81,7 +95,14 @@ def command(study: str | None, among: tuple[str, ...], by: str | None, show: int
 
     rest, counts = device_counts(pairs(among, "--among"))
     choice = select_from(with_candidates(study_from(study, options, needs_case=not rest), rest), by, progress_bar, counts)
-    say(json_text(selection_json(choice, progress_bar, show, lacks)) if as_json else written(choice, show, lacks, form))
+    if as_json:
+        say(json_text(selection_json(choice, progress_bar, show or MOST_DETAILED, lacks)))
+    elif everything or form != "text":
+        say_marked(written(choice, show or MOST_DETAILED, lacks, form))
+    else:
+        from symroof.cli.selection_screen import MOST_ROWS, screen
+
+        say_marked(screen(choice, show or MOST_ROWS, lacks))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 

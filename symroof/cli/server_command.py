@@ -6,16 +6,17 @@ from typing import Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, strict_option
+from symroof.cli.options import case_options, details_option, json_option, strict_option
 from symroof.cli.vllm_command import reviewed
 
 
 @click.command("server")
 @click.argument("line", metavar="'LINE'")
+@details_option
 @case_options
 @strict_option
 @json_option
-def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
+def command(line: str, everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
     """Explain the command line of a server, and recommend one.
 
     symroof server 'python -m sglang.launch_server --model-path Qwen/Qwen3-32B --tp 2' --hardware h100-sxm --prompt 2048 --output 256
@@ -26,4 +27,4 @@ def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
     from symroof.vllm.command_line import read_line
     from symroof.vllm.engines import ENGINES
 
-    return reviewed(read_line(line, ENGINES), strict, as_json, options)
+    return reviewed(read_line(line, ENGINES), everything, strict, as_json, options)

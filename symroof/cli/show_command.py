@@ -26,14 +26,26 @@ def command(name: str, assume_family: str | None, as_json: bool) -> None:
         say(entry_text(shown))
 
 
+DITTO = "″"
+
+
+def _with_dittos(rows: list[list[str]], header: list[str]) -> list[list[str]]:
+    """Rows in which a source that is that of the row above is not said again."""
+    if "source" not in header:
+        return rows
+    place = header.index("source")
+    above = ["", *(row[place] if place < len(row) else "" for row in rows)]
+    return [[*row[:place], DITTO, *row[place + 1 :]] if place < len(row) and row[place] and row[place] == above[i] else row for i, row in enumerate(rows)]
+
+
 def entry_text(shown: Any) -> str:
     """Title, facts, tables, notes."""
-    from symroof.drawing.table_formats import text_table
+    from symroof.cli.terminal import folded_table, wrapped
 
     lines = [shown.title, ""]
     if shown.facts:
-        lines += [text_table(shown.facts), ""]
+        lines += [folded_table(shown.facts, left=True), ""]
     for heading, header, rows in shown.tables:
-        lines += [heading, text_table(rows, header, indent="  "), ""]
-    lines += [f"- {note}" for note in shown.notes]
+        lines += [heading, folded_table(_with_dittos(rows, header), header, indent="  "), ""]
+    lines += [line for note in shown.notes for line in wrapped(note, "  ", "- ")]
     return "\n".join(lines).rstrip()

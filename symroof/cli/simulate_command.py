@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import json_option, pairs, study_from, study_options
-from symroof.cli.output import json_text, say, say_one_of
+from symroof.cli.options import all_option, json_option, pairs, study_from, study_options
+from symroof.cli.output import json_text, say, say_marked, say_one_of
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
+    from symroof.cases.bound_case import BoundCase
     from symroof.simulate.simulation import Simulation
 
 
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
 @click.option("--warmup", type=float, metavar="SHARE", help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace 0]")
 @click.option("--judge", metavar="STATISTIC", help="What every target is of: mean, p50, p90 or p99.  [default: what each says, else the mean]")
 @click.option("--plot", "picture", metavar="FILE", help="Write a picture: .svg, .pdf or .png.")
+@all_option
 @click.option("--kind", default="distribution", show_default=True, metavar="KIND", help="Of the picture: distribution or timeline.")
 @study_options
 @json_option
-def command(study: str | None, lengths: tuple[str, ...], picture: str | None, kind: str, as_json: bool, **options: Any) -> int:
+def command(study: str | None, lengths: tuple[str, ...], picture: str | None, kind: str, everything: bool, as_json: bool, **options: Any) -> int:
     """Serve requests step by step, and tell what they wait for.
 
     symroof simulate --model llama-3.1-8b --hardware h100-sxm --prompt 1024 --output 256 --batch 64 --set chunk=512 --set arrival_rate=12/s
@@ -69,37 +71,53 @@ def command(study: str | None, lengths: tuple[str, ...], picture: str | None, ki
 
         drawn(found, kind).save(picture)
         say(f"wrote {picture}", err=True)
-    say(json_text(found.as_json()) if as_json else written(found, made))
+    if as_json:
+        say(json_text(found.as_json()))
+    else:
+        say_marked(written(found, made, everything))
     return int(found.missed)
 
 
 OWN = ("arrivals", "users", "burstiness", "trace", "speed", "requests", "turns", "think", "budget", "seed", "replications", "warmup", "judge")
 
 
-def written(found: Simulation, study: Any) -> str:
-    """Tables, targets, and what they rest on."""
-    from fractions import Fraction
-
-    from symroof.analysis.verdict import basis_lines
+def written(found: Simulation, study: Any, everything: bool) -> str:
+    """Tables, targets, what was simulated, and what it rests on: defaults in a line, or ``everything``."""
+    from symroof.cli.case_screen import rests_on
     from symroof.cli.output import inputs_table, switches_line
+    from symroof.cli.terminal import warning_lines, wrapped
     from symroof.drawing.table_formats import text_table
-    from symroof.simulate.run_simulation import rests_on
-    from symroof.units import format_quantity
+    from symroof.simulate.run_simulation import rests_on as simulated_names
 
     (head, times), (_, rates) = found.tables()
-    lines = [
-        f"== {found.title} ==",
-        *basis_lines([study.first]),
-        *(f"! {warning}" for warning in found.warnings),
-        text_table(times, head),
-        "",
-        text_table(rates),
-    ]
-    for name, check in found.checks.items():
-        limit = format_quantity(Fraction(check["limit"]), "s")
-        lines.append(f"{'meets' if check['met'] else 'misses'} the target: {found.judged[name]} of {name} {'at most' if check['met'] else 'above'} {limit}")
+    lines = [*wrapped(found.title, "  ", ""), *_basis(study.first), text_table(times, head), "", text_table(rates), "", *_targets(found)]
     if len(found.runs) > 1:
         lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
-    inputs = study.first.inputs(rests_on(study.first.case))
-    lines += ["", "simulated:", *(f"  {text}" for text in found.says), "", "inputs (* = defaulted):", inputs_table(inputs), "", switches_line(study.first)]
-    return "\n".join(lines)
+    lines += warning_lines(found.warnings)
+    lines += ["simulated:", *(line for text in found.says for line in wrapped(text, "    ", "  "))]
+    names = simulated_names(study.first.case)
+    if not everything:
+        return "\n".join([*lines, *rests_on(study.first, names=names, expected=False), "--all: every input with its source, and counting choice"])
+    return "\n".join([*lines, "", "inputs (* = defaulted):", inputs_table(study.first.inputs(names)), "", switches_line(study.first)])
+
+
+def _basis(case: BoundCase) -> list[str]:
+    """What the times rest on; at the peak, how to simulate what to expect."""
+    from symroof.analysis.verdict import AT_THE_PEAK, basis_lines
+
+    return [f"{text}; --efficiency measured simulates what to expect" if text == AT_THE_PEAK and case.expected_case else text for text in basis_lines([case])]
+
+
+def _targets(found: Simulation) -> list[str]:
+    """Whether each target is met."""
+    from fractions import Fraction
+
+    from symroof.cli.terminal import FAILS, PASSES
+    from symroof.units import format_quantity
+
+    lines = []
+    for name, check in found.checks.items():
+        limit = format_quantity(Fraction(check["limit"]), "s")
+        said = ("meets", "at most") if check["met"] else ("misses", "above")
+        lines.append(f"{PASSES if check['met'] else FAILS} {said[0]} the target: {found.judged[name]} of {name} {said[1]} {limit}")
+    return lines

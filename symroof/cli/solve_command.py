@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import json_option, study_from, study_options
-from symroof.cli.output import say, say_json
+from symroof.cli.options import all_option, json_option, study_from, study_options
+from symroof.cli.output import say_json, say_marked
 
 if TYPE_CHECKING:
     from symroof.analysis.solution import Solution
@@ -16,9 +17,10 @@ if TYPE_CHECKING:
 @click.command("solve")
 @click.argument("equation")
 @click.option("--for", "unknown", metavar="SYMBOL", help="The input to solve for (a named threshold has its own).")
+@all_option
 @study_options
 @json_option
-def command(equation: str, study: str | None, unknown: str | None, as_json: bool, **options: Any) -> None:
+def command(equation: str, study: str | None, unknown: str | None, everything: bool, as_json: bool, **options: Any) -> None:
     """Solve a named threshold, or 'LHS = RHS' --for SYMBOL, for one input.
 
     symroof solve max_batch_memory specs/studies/llama-3-70b-chat.yaml
@@ -37,9 +39,33 @@ def command(equation: str, study: str | None, unknown: str | None, as_json: bool
         entry |= {"cases": [solution_json(solution) for solution in solutions]} if len(solutions) > 1 else {}
         say_json(entry)
     else:
-        say(solution_text(solutions[0]))
-        if len(solutions) > 1:
-            say(f"\nevery case\n{solutions_table(solutions)}")
+        table = f"every case\n{solutions_table(solutions)}" if len(solutions) > 1 else ""
+        parts = [solution_text(solutions[0]), table] if everything else [table, screen(solutions[0])]
+        say_marked("\n\n".join(filter(None, parts)))
+
+
+MISSING = re.compile(r"for a number, (\w+) is missing")
+
+
+def screen(solution: Solution) -> str:
+    """The sentence with the number expected and at the peak, then the closed form and its conditions."""
+    from symroof.analysis.solution_text import answer, closed_form_lines, names_of_forms, question, remarks, solution_warnings
+    from symroof.cli.case_screen import WRITE
+    from symroof.cli.terminal import reflowed, warning_lines, wrapped
+
+    lines = [line for text in answer(solution) for line in wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")]
+    noted = [text for text in remarks(solution) if not text.startswith("! ")]
+    lines += [line for text in noted for line in wrapped(text, "    ", "  ", 2)]
+    equation, *about = question(solution)
+    lines += wrapped(f"{equation}: {'; '.join(map(str.strip, about))}", "    ", "  ")
+    missing = MISSING.search(solution.reason)
+    warned = [f"give {WRITE[missing[1]]} for a number"] if missing and missing[1] in WRITE else []
+    warned += [text.removeprefix("! ") for text in (*remarks(solution), *solution_warnings(solution)) if text.startswith("! ")]
+    lines += warning_lines(warned)
+    lines += reflowed(closed_form_lines(solution, written_out=False))
+    if names := names_of_forms(solution):
+        lines += ["", *wrapped(f"--all writes out {', '.join(names)}", "  ", "", 3)]
+    return "\n".join(lines)
 
 
 WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
@@ -48,7 +74,7 @@ WITHIN_MEMORY = {True: "yes", False: "no", None: ""}
 def solutions_table(solutions: list[Solution]) -> str:
     """One row per case: the answer, whether it fits in memory, and its meaning or why there is none."""
     from symroof.analysis.case_titles import case_label
-    from symroof.drawing.table_formats import text_table
+    from symroof.cli.terminal import fitted_table
 
     rows = [[case_label(s.bound_case), s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
-    return text_table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], indent="  ")
+    return fitted_table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], "  ")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import case_options, json_option, line_selection, strict_option
-from symroof.cli.output import json_text, say, switches_line
+from symroof.cli.options import case_options, details_option, json_option, line_selection, strict_option
+from symroof.cli.output import json_text, say, say_marked, switches_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,30 +24,36 @@ SOLVED = "the line is read again; its batch meets the targets at the slow end of
 
 @click.command("vllm")
 @click.argument("line", metavar="'vllm serve ...'")
+@details_option
 @case_options
 @strict_option
 @json_option
-def command(line: str, strict: bool, as_json: bool, **options: Any) -> int:
+def command(line: str, everything: bool, strict: bool, as_json: bool, **options: Any) -> int:
     """Explain a vllm serve command line, and recommend one.
 
     symroof vllm 'vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 256' --hardware h100-sxm --prompt 2048 --output 256 --target itl='30 ms'
 
-    Each flag in symroof's terms; what memory, the ITL target and the ridge allow; and the recommended command line, each number
-    with the threshold it was solved from. The command line is only read, never run. Options given here override its flags.
+    The recommended command line, why, and what it gives; with --details each flag in symroof's terms, what memory, the ITL target
+    and the ridge allow, and the threshold that each number was solved from. The command line is only read, never run. Options given
+    here override its flags.
     """
     from symroof.vllm.command_line import read_line
 
-    return reviewed(read_line(line), strict, as_json, options)
+    return reviewed(read_line(line), everything, strict, as_json, options)
 
 
-def reviewed(line: ServeCommand, strict: bool, as_json: bool, options: dict[str, Any]) -> int:
+def reviewed(line: ServeCommand, everything: bool, strict: bool, as_json: bool, options: dict[str, Any]) -> int:
     """Print the review of a parsed command; the exit code."""
     from symroof.analysis.verdict import findings
+    from symroof.cli.server_screen import screen
     from symroof.vllm.advice import review
     from symroof.vllm.served_case import served_case
 
     advised = review(served_case(line, line_selection(options)))
-    say(json_text(review_json(advised)) if as_json else review_text(advised))
+    if as_json:
+        say(json_text(review_json(advised)))
+    else:
+        say_marked(review_text(advised) if everything else screen(advised, _without_effect(advised)))
     return int(strict and bool(findings(advised.served.study.first)))
 
 

@@ -18,8 +18,8 @@ def width(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def text_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "") -> str:
-    """Aligned columns; a column whose cells are mostly numbers is right-aligned.
+def text_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False) -> str:
+    """Aligned columns; a column whose cells are mostly numbers is right-aligned, unless all are to be aligned ``left``.
 
     >>> print(text_table([["ttft", "514.7 ms"], ["itl", "26.15 ms"]]))
     ttft  514.7 ms
@@ -32,7 +32,7 @@ def text_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent
     for row in everything:
         row.extend([""] * (columns - len(row)))
     widths = [max(width(row[i]) for row in everything) for i in range(columns)]
-    right = [mostly_numbers([row[i] for row in rows if i < len(row)]) for i in range(columns)]
+    right = [not left and mostly_numbers([row[i] for row in rows if i < len(row)]) for i in range(columns)]
     lines = [_line(row, widths, right) for row in everything]
     if header:
         lines.insert(1, "  ".join("-" * w for w in widths))

@@ -109,7 +109,10 @@ def _document(name: str) -> Document:
             if "/" in name or catalogue.is_path(name) or len(catalogue.entries_matching(kind, name)) > 1:
                 raise
     known = [alias for kind in SHOWN for e in catalogue.entries(kind).values() for alias in (e.name, *e.aliases)]
-    raise InputError(Problem(name, "unknown name", hint=nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])))
+    near = nearest(name, [*known, *QUANTITIES, *INPUTS, *THRESHOLDS, *SWITCHES])
+    raise InputError(
+        Problem(name, "unknown name", hint=near or "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too")
+    )
 
 
 def _from_document(document: Document) -> CatalogueEntry:

@@ -48,7 +48,7 @@ def parts(choice: Selection, most: int, lacking_ones: int = NEAREST_MISSES) -> t
         _besides(choice, most),
         _bests(choice),
         _largest(choice, most),
-        _lacks(choice, lacking_ones),
+        required_changes_table(choice, lacking_ones),
         _keeps(choice, most),
         _answers_to(choice, most),
         _fronts(choice, most),
@@ -191,7 +191,7 @@ def _window(c: Configuration) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------------------------- lacking and keeping
 
 
-def _lacks(choice: Selection, most: int) -> SelectionTable:
+def required_changes_table(choice: Selection, most: int) -> SelectionTable:
     """The required change of each input alone for failing configurations, then the required device."""
     failing = nearest_misses(choice)
     follow = bool(failing[:most]) and not choice.passing and are_free(failing[0].run)  # it takes seconds: where there is nothing else to take

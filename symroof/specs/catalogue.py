@@ -51,7 +51,6 @@ WIDE = frozenset(["bf16", "fp16"])
 MIXTURE_OR_WORD = re.compile(r"(?:ud-)?i?q\d_[a-z0-9]+(?:_[a-z]+)?(?![a-z0-9])|[^-_ ]+")
 MIXTURE = re.compile(r"(?:ud-)?i?q\d_.+")
 VERSION = re.compile(r"\d{4}|v\d+(?:\.\d+)*")
-MOST_NEAR = 3
 
 
 @dataclass(frozen=True)
@@ -175,11 +174,12 @@ def _storage(name: str) -> tuple[str, str]:
 
 
 def nearest_models(name: str, shipped: Mapping[str, CatalogueEntry]) -> list[str]:
-    """The models of the catalogue whose names are nearest."""
+    """The models of the catalogue whose names differ by a slip of the keyboard, and in no number."""
     own = {alias: entry.name for entry in shipped.values() for alias in entry.aliases}
     spellings = {"-".join(_words(spelling)): own.get(reachable_names, reachable_names) for spelling, reachable_names in _spellings(shipped)}
-    near = difflib.get_close_matches("-".join(_words(name)), spellings, n=3 * MOST_NEAR, cutoff=0.6)
-    return list(dict.fromkeys(spellings[spelling] for spelling in near))[:MOST_NEAR]
+    near = difflib.get_close_matches("-".join(_words(name)), spellings, n=3, cutoff=0.9)
+    numbers = re.findall(r"\d+", name.partition("/")[2] or name)
+    return list(dict.fromkeys(spellings[spelling] for spelling in near if re.findall(r"\d+", spelling) == numbers))
 
 
 VENDORS = frozenset(["nvidia", "amd", "intel", "google", "apple", "cloud", "tesla", "instinct", "geforce", "radeon", "gpu", "graphics", "accelerator", "oam"])
@@ -322,7 +322,7 @@ def _no_such(kind: str, name: str, matches: list[str]) -> Problem:
             shown, "matches several devices", hint=f"write one of {', '.join(matches)}" if len(matches) <= MOST_MATCHES else f"`symroof list {kind}`"
         )
     if kind == "models" and "/" in name:
-        return Problem(shown, "no such model in the catalogue, nor a path here", hint=hint_for_hub_name(name))
+        return Problem(shown, "not in the catalogue, and no such path here", hint=hint_for_hub_name(name))
     if "," in name:
         return Problem(
             shown, "expected a single name", hint=f"several: --among {kind.removesuffix('s')}={name[:40].replace(' ', '')} of select, or a list in a study"
@@ -339,6 +339,6 @@ MOST_MATCHES = 12
 
 
 def hint_for_hub_name(name: str) -> str:
-    """The hint for a name on the hub that the catalogue does not have."""
-    near = " or ".join(map(repr, nearest_models(name[:LONGEST_NAME], entries("models"))))
-    return f"{f'did you mean {near}? Or give' if near else 'give'} its config.json: --model PATH/config.json"
+    """The hint for a name on the hub that the catalogue does not have: another model of the catalogue only where it is the same but for a slip."""
+    near = nearest_models(name[:LONGEST_NAME], entries("models"))
+    return f"{f'did you mean {near[0]!r}? Or download' if near else 'download'} its config.json and give --model PATH/config.json (`symroof list models`: the catalogue)"

@@ -66,12 +66,18 @@ def numbers(name: str, text: str, own: Declarations = NONE) -> Values:
     return tuple(distinct)
 
 
+DASHED = re.compile(r"(\d[\d.]*)\s*[-–]\s*(\d.*)")
+"""A range as prose writes one."""
+
+
 def single(name: str, value: object, own: Declarations = NONE) -> Fraction:
     """One value of an axis, in base units.
 
     Raises:
         ValueError: no number, another dimension, a range, what the input cannot be.
     """
+    if isinstance(value, str) and (ends := DASHED.fullmatch(value.strip())):
+        raise ValueError(f"{value.strip()!r} is not a range; write '{ends[1]}:{ends[2]}'")
     number = setting(name, value, formulas=False, bare=True, own=own)
     if isinstance(number, ValueRange):
         raise ValueError(f"an axis takes single values; write {number.text.replace('..', ':')}:+STEP for steps from one end to the other")

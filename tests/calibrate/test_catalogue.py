@@ -251,7 +251,7 @@ def test_the_page_is_what_the_catalogue_gives(catalogue):
         (["--efficiency", "measured", "--engine", "ollama"], "expected by measured efficiencies of ggml engines; the range holds 80 % of measurements"),
     ],
 )
-@pytest.mark.parametrize("command", [["eval"], ["derive", "itl"], ["solve", "max_batch_itl", "--target", "itl=50 ms"]])
+@pytest.mark.parametrize("command", [["eval", "--all"], ["derive", "itl", "--all"], ["solve", "max_batch_itl", "--all", "--target", "itl=50 ms"]])
 def test_the_first_lines_say_what_a_time_rests_on(command, words, line, capsys):
     from symroof.cli.main import main
 

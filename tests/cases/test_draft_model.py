@@ -189,4 +189,4 @@ def test_a_vllm_line_with_a_draft():
     assert result["inputs"]["draft_cost"]["source"].startswith("draft meta-llama/Llama-3.2-1B-Instruct")
     assert "speculation_speedup" in result["quantities"]
     lost = spec.replace("meta-llama/Llama-3.2-1B-Instruct", "yuhuili/EAGLE-LLaMA3.1-Instruct-8B")
-    assert "neither in the catalogue" in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000").out
+    assert "neither in the catalogue" in good("vllm", lost, "--hardware", "h100-sxm", "--prompt", "2000", "--details").out

@@ -91,6 +91,11 @@ def process(*arguments, code=None, cwd=ROOT, seconds=60, **environment):
     return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=env, timeout=seconds, check=False)
 
 
+def flat(text):
+    """A text without its line breaks and indents, wherever the terminal's width puts them."""
+    return " ".join(text.split())
+
+
 def processor_seconds():
     """Processor time of this process and of those it has waited for: unlike the clock's, the same on a busy machine."""
     return sum(os.times()[:4])

@@ -205,7 +205,7 @@ def test_every_fault_of_the_line_comes_in_one_run():
 
 
 def test_no_command_and_an_unknown_command():
-    assert "No such command" in refused("evaluate")
+    assert refused("evaluate") == "symroof: no such command 'evaluate'\n    hint: did you mean `symroof eval`?\n"
 
 
 def test_errors_go_to_standard_error_as_json_too():

@@ -13,7 +13,7 @@ PEAK = "bound at 100 % of peak"
 def decisions(tmp_path):
     return {
         "select": ("select", *CASE),
-        "vllm": ("vllm", "vllm serve llama-3-8b --max-num-seqs 8", *CASE[2:]),
+        "vllm": ("vllm", "vllm serve llama-3-8b --max-num-seqs 8", *CASE[2:], "--details"),
         "plot": ("plot", "itl", *CASE, "-o", str(tmp_path / "x.svg")),
     }
 
@@ -30,7 +30,9 @@ def test_at_the_peak_they_say_that(decisions, name):
     assert PEAK in "\n".join(text.splitlines()[:6]) and EXPECTED not in text
 
 
-@pytest.mark.parametrize("line", [("eval", *CASE), ("derive", "itl", *CASE), ("solve", "max_batch_itl", *CASE, "--target", "itl=20 ms")])
+@pytest.mark.parametrize(
+    "line", [("eval", *CASE, "--all"), ("derive", "itl", "--all", *CASE), ("solve", "max_batch_itl", "--all", *CASE, "--target", "itl=20 ms")]
+)
 def test_derivations_stand_at_the_peak_unless_asked(line):
     assert PEAK in "\n".join(call(*line).out.splitlines()[:8])
 

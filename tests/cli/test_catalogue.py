@@ -18,7 +18,8 @@ KINDS = ("models", "hardware", "precisions", "quantities", "thresholds", "assump
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_list_prints_every_entry(kind):
+def test_list_prints_every_entry_in_a_line(kind, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     result = good("list", kind, "--json").json
     assert (result["schema"], result["kind"]) == ("symroof/list/1", kind)
     names = [entry["name"] for entry in result["entries"]]
@@ -26,6 +27,9 @@ def test_list_prints_every_entry(kind):
     assert names
     for name in names:
         assert re.search(rf"^{re.escape(name)} ", text, re.M), name
+    lines = text.splitlines()
+    assert len(lines) == len(names) + 2 and max(map(len, lines)) <= 100
+    assert len(good("list", kind, "--all").out) >= len(text)
 
 
 def test_list_models_and_hardware_are_the_files_of_the_catalogue():
@@ -121,7 +125,8 @@ SHOWN = ["llama-3-8b", "h100-sxm", "tutorial-mlsysim", "ttft", "prompt", "batch_
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_show_in_text_and_json_say_the_same(name):
+def test_show_in_text_and_json_say_the_same(name, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
     result = good("show", name, "--json").json
     assert result["schema"] == "symroof/show/1"
     text = good("show", name).out

@@ -8,7 +8,7 @@ import pytest
 from symroof.api import Study
 from symroof.errors import InputError
 
-from . import ROOT, call, cases, good, process, refused, write_study
+from . import ROOT, call, cases, flat, good, process, refused, write_study
 
 CONFIGS = ROOT / "tests" / "data" / "configs"
 LLAMA = CONFIGS / "llama-3.1-8b.config.json"
@@ -54,7 +54,8 @@ def test_filled_in_fields_are_reported_before_every_number(folder):
     assert any("head_dim 128" in warning and "attention_bias false" in warning for warning in warnings)
 
 
-def test_show_prints_layers_parameters_flops_bytes_and_defaults():
+def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "500")
     out = good("show", CONFIGS / "gpt-oss-20b.config.json").out
     for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
         assert f"\n{heading}\n" in out
@@ -88,9 +89,9 @@ def test_a_key_that_is_not_read_is_said_in_text_and_json(folder):
     path.write_text(json.dumps(json.loads(path.read_text()) | {"num_hash_experts": 4, "comment": "abc"}))
     said = "keys of its file that are not read, so that any number may be wrong: num_hash_experts, comment"
     assert said in good("show", folder).out
-    assert said in good("eval", "--model", folder, "--prompt", 128).out
+    assert said in flat(good("eval", "--model", folder, "--prompt", 128).out)
     assert any(said in warning for warning in cases("--model", folder, "--prompt", 128)[0]["warnings"])
-    assert said in good("vllm", f"vllm serve {folder}", "--hardware", "h100-sxm").out
+    assert said in flat(good("vllm", f"vllm serve {folder}", "--hardware", "h100-sxm").out)
 
 
 def test_assume_family_is_the_way_out_and_is_reported(unknown):

@@ -41,7 +41,7 @@ def test_eval_has_it_like_any_other_quantity(study):
     assert case["quantities"]["wasted_prefill"] == {"value": WASTED, "unit": "FLOP"}
     assert case["quantities"]["wasted_time"]["value"] == pytest.approx(WASTED / 989.4e12)
     text = good("eval", study).out
-    assert "defined here:" in text and "46.18 TFLOP" in text
+    assert "defined here:" in text and "46.2 TFLOP" in text and "46.18 TFLOP" in good("eval", study, "--all").out
 
 
 def test_derive_solve_and_sweep_take_it(study):
@@ -140,7 +140,8 @@ def test_a_theory_that_is_not_there_is_the_fault_of_its_line(tmp_path):
     assert outcome.code == 2 and "lost.yaml:2:" in outcome.err and "did you mean 'training-step'?" in outcome.err
 
 
-def test_show_and_list_and_init(tmp_path):
+def test_show_and_list_and_init(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
     shown = good("show", "training-step").out
     assert "6 FLOP*model_parameters*training_tokens" in shown and "ZeRO" in shown
     assert [entry["name"] for entry in good("list", "theories", "--json").json["entries"]] == ["training-step"]

@@ -98,7 +98,7 @@ def test_derive_without_a_case_stays_symbolic():
 
 
 def test_derive_text_has_definition_expansion_numbers_and_value():
-    text = good("derive", "ttft", *H100).out
+    text = good("derive", "ttft", *H100, "--all").out
     for part in ("definition", "expanded to inputs", "with numbers"):
         assert part in text
     (case,) = cases(*H100)
@@ -107,8 +107,18 @@ def test_derive_text_has_definition_expansion_numbers_and_value():
     assert float(number) * {"ms": 1e-3, "s": 1}[unit] == pytest.approx(case["quantities"]["ttft"]["value"], rel=6e-4)
 
 
+def test_the_value_comes_first_and_every_line_fits(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = good("derive", "ttft", *H100).out.splitlines()
+    assert lines[0] == "ttft: time to first token [s]"
+    assert re.fullmatch(r"  expected \S+ ms \(.*\), bound \S+ ms \(100 % of peak\)", lines[1])
+    assert lines[3] == "  ttft = queue_time + prefill_time + prefill_overhead" and lines[5] == "with numbers"
+    assert max(map(len, lines)) <= 100
+    assert "  no number: needs prompt (--prompt 4096)" in good("derive", "ttft", *H100[:4]).out.splitlines()
+
+
 def test_derive_tells_limits_and_elasticities():
-    text = good("derive", "itl", *H100).out
+    text = good("derive", "itl", *H100, "--all").out
     _, _, limits = text.partition("\nlimits\n")
     assert "  as memory bandwidth grows: decode_compute_time = " in limits.partition("\n\n")[0]
     assert "  first order (weights alone): max(" in limits
@@ -127,7 +137,7 @@ def test_derive_of_a_case_that_does_not_fit_carries_the_flag():
     timed = [step for step in result["steps"] if step["unit"] == "s"]
     assert timed
     assert all(step.get("flags") == ["does_not_fit"] for step in timed)
-    text, _, ledger = good("derive", "itl", *line).out.partition("\ninputs (")
+    text, _, ledger = good("derive", "itl", *line, "--all").out.partition("\ninputs (")
     assert ledger
     for text_line in text.splitlines():
         if re.search(r"\d (ms|s|µs)\b", text_line):
@@ -139,7 +149,7 @@ def test_derive_lists_the_inputs_and_assumptions_it_rests_on():
     (case,) = cases(*H100, "--batch", "2", "--assume", "roofline=no_overlap")
     assert result["assumptions"] == case["assumptions"]
     assert result["assumptions"]["roofline"] == {"value": "no_overlap", "defaulted": False}
-    text = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap").out
+    text = good("derive", "itl", *H100, "--batch", "2", "--assume", "roofline=no_overlap", "--all").out
     assert re.search(r"roofline=no_overlap(?!\*)", text)
     assert "attention=causal*" in text
     for name in ("mem_bandwidth", "batch", "n_layers", "mfu"):
@@ -159,7 +169,7 @@ def test_derive_an_unknown_name_names_the_nearest():
 
 @pytest.mark.parametrize(("model", "source"), [("llama-3-8b", "arXiv 2211.05102"), ("deepseek-v3", "arXiv 2405.04434, section 2.1")])
 def test_the_source_of_a_cache_is_where_its_attention_is_defined(model, source):
-    said = good("derive", "kv_bytes_per_token", "--model", model).out
+    said = good("derive", "kv_bytes_per_token", "--model", model, "--all").out
     assert next(line for line in said.splitlines() if line.startswith("source of the formula")).endswith(source)
 
 

@@ -55,12 +55,20 @@ def test_text_and_markdown_show_every_step():
         (("symroof", "tutorial-mlsysim"), "give a study file, or a case as command-line options"),
         (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
         (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
-        (("--model llama-3-8b", "--modell llama-3-8b"), "No such option"),
+        (("--model llama-3-8b", "--modell llama-3-8b"), "no such option"),
         (("--model 'llama-3-8b", "llama-3-8b-chat"), "cannot be read as a command line"),
     ],
 )
 def test_bad_sides_are_refused(arguments, message):
     assert message in refused("diff", *arguments)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wide():
+    """A terminal in which no line is broken."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "2000")
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.switches import SWITCHES
 
-from . import H100, call, cases, good, write_study
+from . import H100, call, cases, good, refused, write_study
 
 
 def test_eval_has_the_shape_of_the_contract():
@@ -40,7 +40,8 @@ def test_the_price_is_in_usd_per_second_in_json_and_per_hour_in_text():
     (case,) = cases(*H100)
     assert case["inputs"]["price"]["unit"] == "USD/s"
     assert math.isclose(case["inputs"]["price"]["value"], 3.9 / 3600, rel_tol=1e-12)
-    assert "3.9 USD/hour (2.6 to 12.29 USD/hour)" in good("eval", *H100).out
+    assert "3.9 USD/hour (2.6 to 12.29 USD/hour)" in good("eval", *H100, "--all").out
+    assert "3.9 USD/hour (2.6 to 12.3)" in good("eval", *H100).out
     (case,) = cases(*H100, "--set", "h100-sxm.price=4.29 USD/hour")
     assert math.isclose(case["inputs"]["price"]["value"], 4.29 / 3600, rel_tol=1e-12) and "low" not in case["inputs"]["price"]
 
@@ -83,7 +84,7 @@ def test_two_devices_make_two_cases_the_first_is_the_baseline():
 
 def test_eval_text_shows_what_json_says():
     (case,) = cases(*H100, "--batch", "2")
-    text = good("eval", *H100, "--batch", "2").out
+    text = good("eval", *H100, "--batch", "2", "--all").out
     for name, entry in case["quantities"].items():
         line = re.search(rf"^  {re.escape(name)} +(\S.*)$", text, re.M)
         assert line, name
@@ -94,6 +95,55 @@ def test_eval_text_shows_what_json_says():
         assert re.search(rf"^[* ] {re.escape(name)} ", text, re.M), name
     for switch, chosen in case["assumptions"].items():
         assert re.search(rf"^{'[*]' if chosen['defaulted'] else ' '} {switch} +{chosen['value']} ", text, re.M), switch
+
+
+def fits_a_screen(text):
+    lines = text.splitlines()
+    return len(lines) <= 25 and max(map(len, lines)) <= 100
+
+
+def test_the_first_screen_is_what_to_expect_and_its_limit(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    (case,) = cases(*H100, "--batch", "2")
+    text = good("eval", *H100, "--batch", "2").out
+    assert fits_a_screen(text)
+    itl, bound = case["quantities"]["itl"]["expected"]["value"], case["quantities"]["itl"]["value"]
+    row = next(line for line in text.splitlines() if "inter-token latency, alone" in line)
+    assert f"{itl * 1000:.3g} ms (" in row and f" {bound * 1000:.3g} ms " in row and row.endswith("memory")
+    assert "78.7 GB" in text and "✓ fits" in text and "requests that fit at once" in text
+    assert "weights fp16*" in text and "memory_share 0.92" in text
+
+
+def test_what_does_not_fit_is_marked_at_every_number(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    text = good("eval", "--model", "llama-3-70b", "--hardware", "h100-sxm", "--prompt", "4096", "--output", "9").out
+    assert "✗ does not fit" in text and "! † does not fit: needs " in text and fits_a_screen(text)
+    rows = [line for line in text.splitlines() if line.startswith(("  time", "  inter-token", "  output", "  cost per"))]
+    assert len(rows) == 6 and all(line.count("†") == 2 for line in rows)
+
+
+def test_one_quantity_with_range_bound_and_meaning():
+    lines = good("eval", *H100, "-q", "itl", "-q", "weight_bytes,isl").out.splitlines()
+    assert lines[0].startswith("itl: ") and ", bound " in lines[0] and "inter-token latency" in lines[1]
+    assert lines[2:] == ["weight_bytes: 16.1 GB", "  resident weights: all parameters", "prompt: 1,024 tokens", "  prompt tokens of one request"]
+    assert "did you mean 'itl'" in refused("eval", *H100, "-q", "itll")
+    assert set(good("eval", *H100, "-q", "itl", "--json").json["cases"][0]["quantities"]) == {"itl"}
+
+
+def test_several_cases_are_one_row_each():
+    text = good("eval", *H100[:2], *H100[4:], "--hardware", "h100-sxm", "--hardware", "l4", "--target", "itl=20 ms").out
+    rows = [line for line in text.splitlines() if "NVIDIA" in line]
+    assert [row.split()[0] for row in rows] == ["✓", "✗"]
+
+
+def test_without_a_target_met_as_expected_the_bound_is_beside_it():
+    text = good("eval", *H100, "--target", "itl=1 ms").out
+    assert re.search(r"^✗ itl within 1 ms: \S+ ms \(.*\), bound \S+ ms$", text, re.M)
+
+
+def test_colour_only_where_it_is_asked_for_or_on_a_terminal(monkeypatch):
+    assert "\x1b[32m✓\x1b[0m" in good("eval", *H100, "--color").out
+    assert "\x1b" not in good("eval", *H100).out + good("eval", *H100, "--no-color").out
 
 
 def test_every_quantity_either_has_a_value_or_says_why_not():
@@ -141,7 +191,7 @@ def test_assume_turns_one_switch():
     ],
 )
 def test_the_title_shows_what_a_formula_comes_to_or_the_formula(given, title):
-    assert good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", *given).out.partition(" ==")[0].endswith(f"80 GB, {title}")
+    assert good("eval", "--model", "llama-3-8b", "--hardware", "h100-sxm", *given).out.splitlines()[0].endswith(f"80 GB, {title}")
 
 
 def test_a_formula_that_lacks_a_value_says_which():

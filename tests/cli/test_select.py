@@ -36,7 +36,7 @@ def test_exit_codes():
 
 
 def test_the_text_says_what_every_reader_needs():
-    text = good("select", "tutorial-sla").out
+    text = good("select", "tutorial-sla", "--details").out
     for line in (
         "== 2 of 4 configurations pass: memory, ttft within 200 ms and itl within 50 ms ==",
         "does not fit, misses ttft, misses itl  2.024 s (does not fit)",
@@ -52,8 +52,41 @@ def test_the_text_says_what_every_reader_needs():
     assert not any("t4" in line and "token/s" in line for line in text.splitlines())  # no rate of what does not fit
 
 
+RATE = (
+    "--model",
+    "llama-3-8b",
+    "--among",
+    "hardware=h100-sxm,l4",
+    "--prompt",
+    "1024",
+    "--output",
+    "128",
+    "--target",
+    "itl=20 ms",
+    "--set",
+    "arrival_rate=20/s",
+)
+
+
+def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = good("select", *RATE).out.splitlines()
+    assert len(lines) <= 25 and max(map(len, lines)) <= 100
+    assert lines[0] == "1 of 2 configurations passes: memory and itl within 20 ms"
+    assert lines[1].startswith("✓ cheapest: h100-sxm, batch ") and "USD/hour" in lines[1]
+    head = next(line for line in lines if "configuration" in line and "TTFT" in line)
+    assert head.split() == ["configuration", "TTFT", "ITL", "memory", "tok/s/dev", "$/M", "tok", "replicas", "$/hour", "misses"]
+    assert [line[0] for line in lines if line[3:].startswith(("h100-sxm ", "l4 "))] == ["✓", "✗"]
+    assert any(line.startswith("l4 needs mem_bandwidth at least ") for line in lines)
+
+
+def test_where_nothing_passes_the_nearest_comes_first():
+    lines = call("select", *CASE, *FAILING).out.splitlines()
+    assert lines[1] == "✗ none passes; nearest: h100-sxm, which misses ttft"
+
+
 def test_every_latency_of_what_does_not_fit_is_flagged():
-    rows = [line for line in good("select", "tutorial-sla").out.splitlines() if line.strip().startswith("t4 ") and "ms" in line]
+    rows = [line for line in good("select", "tutorial-sla", "--details").out.splitlines() if line.strip().startswith("t4 ") and "ms" in line]
     for row in rows:
         cells = [cell.strip() for cell in row.split("  ") if cell.strip()]
         assert all("(does not fit)" in cell or cell.startswith(("-", "+")) for cell in cells if cell.endswith(("ms", " s", "fit)")) and cell[0].isdigit()), row
@@ -104,7 +137,8 @@ def test_a_review_and_an_eval_speak_of_price_targets_too(tmp_path):
     assert "cost per million tokens" in review and "price per instance" in review
     assert "against 0.001 USD" in review and "against 1 USD/hour" in review
     text = good("eval", path).out
-    assert "! misses its cost target" in text and "! misses its price target: 3.9 USD/hour (2.6 to 12.29 USD/hour) against 1 USD/hour" in text
+    assert "\n✗ cost within 0.001 USD: " in text and "\n✗ price within 1 USD/hour: 3.9 USD/hour (2.6 to 12.3)" in text
+    assert "! misses its price target: 3.9 USD/hour (2.6 to 12.29 USD/hour) against 1 USD/hour" in good("eval", path, "--all").out
     assert call("eval", path, "--strict").code == 1
 
 

@@ -169,3 +169,21 @@ def test_what_nobody_gave_is_in_the_answer(capsys):
     assert solved(capsys, "max_context_memory")["assumed"] == {}
     assert main(["solve", *case, "--weights", "fp8", "--kv", "fp8"]) == 0
     assert "  assumed: batch 1 request, memory_reserve 0 byte, memory_share 1\n" in capsys.readouterr().out
+
+
+def test_the_answer_comes_first_then_the_closed_form_and_its_conditions(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    line = ["batch_to_ridge", *CASE, "--prompt", "512"]
+    assert main(["solve", *line]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 100 and len(lines) <= 25
+    assert lines[0].startswith("batch: expected at least ") and lines[1].startswith("  bound: at least ")
+    assert any(text.startswith("  batch = weight_bytes_read*peak_flops/") for text in lines) and any("> 0: holds" in text for text in lines)
+    assert "where weight_bytes_read = " not in "\n".join(lines)
+    assert main(["solve", "--all", *line]) == 0
+    assert "where weight_bytes_read = " in capsys.readouterr().out
+
+
+def test_an_answer_without_a_number_says_which_option_gives_it(capsys):
+    assert main(["solve", "batch_to_ridge", *CASE]) == 0
+    assert "\n! give --prompt 4096 for a number\n" in capsys.readouterr().out

@@ -2,7 +2,7 @@
 
 import pytest
 
-from . import call, good, refused, write_study
+from . import call, flat, good, refused, write_study
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 
@@ -28,12 +28,12 @@ CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm")
 @pytest.mark.parametrize("command", ["eval", "select"])
 def test_options_of_other_tools_lead_to_ours(command, words, ours):
     message = refused(command, *CASE, *words)
-    assert "Did you mean" in message
+    assert "hint: did you mean" in message
     assert all(option in message for option in ours)
 
 
 def test_an_option_of_no_tool_is_just_unknown():
-    assert "No such option" in refused("eval", *CASE, "--frobnicate")
+    assert "no such option" in refused("eval", *CASE, "--frobnicate")
 
 
 def test_hub_names_and_printed_names_on_the_line_in_studies_and_in_show(tmp_path):
@@ -86,9 +86,9 @@ MADE_FOR = "which exceeds Llama 3 8B's maximum context of 8,192 tokens"
 )
 def test_lengths_beyond_the_model_are_remarked_in_eval_and_solve(workload, what):
     for message in (good("eval", *CASE, *workload).out, good("solve", "batch_kv_equals_weights", *CASE, *workload).out):
-        assert f"! {what}, {MADE_FOR}" in message
-    assert f"{what}, {MADE_FOR}" in good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out
-    assert MADE_FOR not in good("eval", *CASE, "--prompt", "8000", "--output", "192").out
+        assert f"! {what}, {MADE_FOR}" in flat(message)
+    assert f"{what}, {MADE_FOR}" in flat(good("solve", "batch_kv_equals_weights", "--model", "llama-3-8b", *workload).out)
+    assert MADE_FOR not in flat(good("eval", *CASE, "--prompt", "8000", "--output", "192").out)
 
 
 def test_lengths_beyond_the_model_are_remarked_in_the_review(tmp_path):
@@ -109,7 +109,7 @@ BEYOND = "beyond Llama 3 8B's maximum context of 8,192 tokens"
 )
 def test_an_answer_beyond_the_model_says_so(threshold, words):
     assert BEYOND in good("solve", threshold, *CASE, *words, "--json").json["reason"]
-    assert BEYOND in good("solve", threshold, *CASE, *words).out
+    assert BEYOND in flat(good("solve", threshold, *CASE, *words).out)
 
 
 def test_the_output_counts_beside_the_prompt():
@@ -120,3 +120,37 @@ def test_the_output_counts_beside_the_prompt():
     assert BEYOND not in alone["reason"]
     assert BEYOND in good(*line, "--output", 8193 - alone["integer"]["at_most"]).json["reason"]
     assert BEYOND not in good(*line, "--output", 8192 - alone["integer"]["at_most"]).json["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (["batch_to_rige"], "symroof: no such command 'batch_to_rige'", "did you mean `symroof solve batch_to_ridge`?"),
+        (["eva"], "symroof: no such command 'eva'", "did you mean `symroof eval`?"),
+        (["ttft"], "symroof: no such command 'ttft'", "did you mean `symroof derive ttft`?"),
+        (["llama-3-8b"], "symroof: no such command 'llama-3-8b'", "did you mean `symroof show llama-3-8b`?"),
+        (["frobnicate"], "symroof: no such command 'frobnicate'", "`symroof --help` lists the commands"),
+        (["show", "foo"], "foo: unknown name", "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too"),
+        (["list", "gpus"], "symroof list: KIND: no such value 'gpus'", "did you mean 'hardware'?"),
+        (["eval", *CASE, "--format", "json"], "symroof eval: no such option '--format'", "did you mean '--json'?"),
+        (["select", *CASE, "--format", "json"], "symroof select: --format: no such value 'json'", "did you mean '--json'?"),
+        (["eval", *CASE, "--promt", "3"], "symroof eval: no such option '--promt'", "did you mean '--prompt'?"),
+        (["sweep", *CASE, "--over", "batch=1-8"], "--over: batch: '1-8' is not a range", "write batch='1:8'"),
+        (["show"], "symroof show: missing argument NAME", "`symroof show --help` shows how it is called"),
+    ],
+)
+def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
+    assert refused(*words) == f"{message}\n    hint: {hint}\n"
+
+
+def test_a_usage_error_is_json_where_json_is_asked_for():
+    import json
+
+    (error,) = json.loads(refused("eval", *CASE, "--frobnicate", "--json"))["errors"]
+    assert (error["file"], error["message"]) == ("symroof eval", "no such option '--frobnicate'")
+
+
+def test_an_unknown_hub_name_says_how_to_give_a_file_and_names_no_other_model():
+    message = refused("eval", "--model", "meta-llama/Llama-9-70B", "--prompt", "8")
+    assert message.startswith("meta-llama/Llama-9-70B: not in the catalogue") and "--model PATH/config.json" in message and "did you mean" not in message
+    assert "did you mean 'llama-3.1-8b'" in refused("eval", "--model", "meta-llama/Lama-3.1-8B", "--prompt", "8")

@@ -13,7 +13,7 @@ CASE = ("--hardware", "h100-sxm", "--prompt", "2048", "--output", "256", "--targ
 
 
 def test_the_review_says_flags_limits_and_a_line():
-    text = good("vllm", LINE, *CASE).out
+    text = good("vllm", LINE, *CASE, "--details").out
     for word in (
         "batch = 128",
         "chunk = 3,968",
@@ -27,6 +27,20 @@ def test_the_review_says_flags_limits_and_a_line():
     line = next(line for line in text.splitlines() if line.startswith("vllm serve"))
     assert read_line(line).flags["max-num-seqs"].value > 1
     assert line.endswith("--port 8000")
+
+
+def test_the_line_to_start_comes_first_and_then_why(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = good("vllm", LINE, *CASE).out.splitlines()
+    assert lines[0] == good("vllm", LINE, *CASE, "--json").json["recommended"]["line"]
+    assert lines[2].startswith("  --tensor-parallel-size 2: ") and max(map(len, lines[1:])) <= 100
+    head = next(i for i, line in enumerate(lines) if "as given" in line and "with this line" in line)
+    assert head <= 13 and any(line.startswith("  inter-token latency, under load ") for line in lines)
+    assert "memory_bytes_per_device = " not in "\n".join(lines)
+
+
+def test_without_a_target_it_says_what_decides():
+    assert "! no target is given, so memory decides the batch" in good("vllm", LINE, *CASE[:-2]).out
 
 
 def test_json_has_the_limits_as_solutions():

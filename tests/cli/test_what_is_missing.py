@@ -7,8 +7,11 @@ from tests.cli import call, good, refused
 LLAMA = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm")
 
 
-def test_a_case_without_a_prompt_says_so_before_its_numbers():
-    assert "! no ttft, itl, memory_bytes: needs prompt" in good("eval", *LLAMA).out.splitlines()[:5]
+def test_a_case_without_a_prompt_says_so_and_gives_what_is_known():
+    text = good("eval", *LLAMA).out
+    assert "! give --prompt 4096: without it no time to first token, inter-token latency, memory\n" in text
+    assert "  weights " in text and "  ridge point " in text and len(text.splitlines()) <= 25
+    assert "! no ttft, itl, memory_bytes: needs prompt" in good("eval", *LLAMA, "--all").out.splitlines()[:5]
 
 
 def test_a_command_for_one_case_says_which_of_several_it_takes():

@@ -324,7 +324,7 @@ def test_a_lever_is_what_a_failing_configuration_lacks(newcomer):
     (newcomer.folder / "tight.yaml").write_text(
         study_text(hardware="l4", workload="{prompt: 1024, output: 16, batch: 60}", efficiency="{memory_share: 0.8}"), encoding="utf-8"
     )
-    assert "memory_share" in newcomer.run("select", "tight.yaml", code=1).out
+    assert "memory_share" in newcomer.run("select", "tight.yaml", "--details", code=1).out
 
 
 def test_a_format_of_sweeps_is_written_by_its_ending(newcomer):
@@ -346,7 +346,7 @@ def test_an_option_of_another_tool_leads_to_ours(newcomer):
 
 
 def test_a_flag_of_vllm_sets_its_input(newcomer):
-    found = newcomer.run("vllm", "vllm serve llama-3-8b --compute-share 0.5", "--hardware", "h100-sxm").out
+    found = newcomer.run("vllm", "vllm serve llama-3-8b --compute-share 0.5", "--hardware", "h100-sxm", "--details").out
     assert "mfu = 0.5" in found
 
 

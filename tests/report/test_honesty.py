@@ -110,7 +110,7 @@ def test_the_ends_in_json_are_what_the_corners_of_the_ranges_give(stem):
 
 def eval_lines(stem):
     """For each case of ``eval``: its warning lines and the lines of its quantities."""
-    text = call("eval", ROOT / "specs" / "studies" / f"{stem}.yaml").out
+    text = call("eval", ROOT / "specs" / "studies" / f"{stem}.yaml", "--all").out
     for part in re.split(r"^== .* ==$", text, flags=re.M)[1:]:
         body = part.partition("\ninputs (")[0]
         yield [line for line in body.splitlines() if line.startswith("!")], [line for line in body.splitlines() if line.startswith("  ")]

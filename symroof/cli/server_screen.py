@@ -1,0 +1,81 @@
+"""The first screen of ``symroof vllm`` and ``symroof server``: the line to start, why, and what changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from symroof.analysis.case_titles import case_title
+from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
+from symroof.cli.case_screen import DIGITS, compact, marked
+from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from symroof.vllm.advice import Review
+
+COMPARED = (
+    ("inter-token latency, under load", "sustained_itl"),
+    ("longest step a request waits for", "worst_itl"),
+    ("time to first token, under load", "loaded_ttft"),
+    ("output tokens, one replica", "sustained_throughput"),
+    ("load of all replicas", "load"),
+    ("cost per million output tokens", "cost_per_mtok"),
+    ("price of all devices", "fleet_price"),
+)
+WITHOUT_LOAD = (("inter-token latency, alone", "itl"), ("time to first token, alone", "ttft"), ("requests that fit at once", "concurrency"))
+NO_TARGET = "no target is given, so memory decides the batch: --target itl='50 ms' bounds it by what a user waits for"
+DETAILS = "--details: every flag and what it sets, all quantities, each limit with its closed form, assumptions, sources"
+
+
+def screen(advised: Review, without_effect: Iterable[str]) -> str:
+    """The recommended line, why, what it gives against now, and warnings."""
+    made, answers = advised.served, advised.served.study.first
+    lines = [advised.line, "", *_why(advised)] if advised.line else []
+    lines += wrapped(f"{case_title(answers)}; {efficiency_basis(answers)}", "  ", "")
+    rows = _rows(advised)
+    lines += [fitted_table(rows, ["", "as given", *(["with this line"] if advised.line else [])], "  ", left=True)] if rows else []
+    lines += _replicas(advised)
+    warnings = [
+        *advised.missed_targets,
+        *advised.warnings,
+        *marked(case_warnings(answers)),
+        *(f"as given, it {text}" for text in target_warnings(answers)),
+        *without_effect,
+    ]
+    warnings += [NO_TARGET] if advised.line and not answers.targets else []
+    lines += warning_lines(warnings)
+    ignored = wrapped(f"not modelled: {' '.join(made.others)}", "  ", "", 2) if made.others else []
+    return "\n".join([*lines, *ignored, *_defaulted(advised), *wrapped(DETAILS, "  ", "")])
+
+
+def _why(advised: Review) -> list[str]:
+    """A reason for each flag, in at most two lines."""
+    engine = advised.served.line.engine
+    return [
+        line for advice in advised.advice for line in wrapped(f"{engine.spelled(advice.flag) or advice.flag} {advice.value}: {advice.because}", "    ", "  ", 2)
+    ]
+
+
+def _rows(advised: Review) -> list[list[str]]:
+    """What the line gives as it is, and as recommended."""
+    rows = [[words, *(compact(found[name], DIGITS) if name in found else "" for found in (advised.facts, advised.gives))] for words, name in COMPARED]
+    rows = [row for row in rows if any(row[1:])]
+    if not any(name in advised.facts for name in ("sustained_itl", "loaded_ttft")):
+        rows += [[words, compact(advised.facts[name], DIGITS), ""] for words, name in WITHOUT_LOAD if name in advised.facts]
+    return rows if advised.line else [row[:2] for row in rows]
+
+
+def _replicas(advised: Review) -> list[str]:
+    if not advised.replicas:
+        return []
+    slow, expected = advised.replicas
+    rate = advised.served.study.first.result("arrival_rate").plain()
+    fewer = f"; {expected:,} as expected" if expected < slow else ""
+    return wrapped(f"{rate} need{'s' * (slow == 1)} {slow:,} replica{'s' * (slow != 1)} of this line at the slow end of what was measured{fewer}", "  ", "")
+
+
+def _defaulted(advised: Review) -> list[str]:
+    """The flags that nobody gave, with the engine's defaults."""
+    flags = [f"{flag.flag} {flag.value}" for flag in advised.served.flags if flag.defaulted]
+    return wrapped(f"defaults of {advised.served.line.engine.title}: {', '.join(flags)}", "  ", "", 2) if flags else []
