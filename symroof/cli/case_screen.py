@@ -236,8 +236,9 @@ def screen_warnings(case: BoundCase, reason: str | None) -> list[str]:
     """What to know before any number; targets have lines of their own."""
     judged = judged_case(case)
     unjudged = [text for text in target_warnings(judged) if text.startswith("whether ")] if unknown_targets(judged) else []
+    beyond = [case.beyond_measurements] if case.beyond_measurements else []
     known = [text for text in case_warnings(case) if not text.startswith("whether this fits")]
-    return [*marked(known), *unjudged, *([reason] if reason and not case.never_fits else [])]
+    return [*marked(known), *beyond, *unjudged, *([reason] if reason and not case.never_fits else [])]
 
 
 # ------------------------------------------------------------------------------------------------------ what is missing
