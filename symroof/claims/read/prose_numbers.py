@@ -35,6 +35,9 @@ GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
 """Wide enough for what LaTeX sets between a number and its unit."""
 MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))", re.IGNORECASE)
 
+A_SECOND = re.compile(r"\s?/\s?s(?:ec(?:ond)?)?\b|\s{1,4}(?:per|a|each|every)\s{1,4}second\b", re.IGNORECASE)
+"""Behind a number of what the sentence named before: ``25 to 30 per second``."""
+
 BOUNDS = OPERATORS | {"&lt;": "<", "≲": "<=", "&gt;": ">", "≳": ">="}
 BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *SPEEDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—‐‑]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
@@ -176,6 +179,8 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     gap = GAP.match(text, place)
     begins = gap.end() if gap else place
     unit, after = unit_at(text, begins)
+    if not unit and (rate := A_SECOND.match(text, place)):
+        unit, after = "Hz", rate.end()
     digits, apart = match["number"].replace("−", "-"), match["apart"] or ","
     comma = bool(match["comma"]) and bool(unit or size or ten)
     if match["comma"] and not comma:  # 1,0 and 10,00

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from symroof.units import UNITS, parse_unit
 
-SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+")
+SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+|\s+for\s+(?:every|each)\s+")
 HOUR_OF = re.compile(r"(?:GPU|device|card|chip|accelerator|node|[AH]\d{3}|B\d{3})[\s-](?=h(?:ours?|rs?)?\b)", re.IGNORECASE)
 """A GPU-hour is an hour, of one device."""
 NAMES = re.compile(
