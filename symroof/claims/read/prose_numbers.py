@@ -179,7 +179,7 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     gap = GAP.match(text, place)
     begins = gap.end() if gap else place
     unit, after = unit_at(text, begins)
-    if not unit and (rate := A_SECOND.match(text, place)):
+    if (not unit or text[place : place + 1] == "/") and (rate := A_SECOND.match(text, place)):
         unit, after = "Hz", rate.end()
     digits, apart = match["number"].replace("−", "-"), match["apart"] or ","
     comma = bool(match["comma"]) and bool(unit or size or ten)
