@@ -145,7 +145,7 @@ def kin_entries(path: str) -> list[tuple[str, Fraction]]:
     """The same figure of a data sheet of the other parts of a device's family.
 
     >>> [(name, int(value / 10**9)) for name, value in kin_entries("a100-80gb-sxm.memory.capacity")]
-    [('a100-40gb-pcie', 40), ('a100-40gb-sxm', 40), ('a100-80gb-pcie', 80)]
+    [('a100-40gb-pcie', 40), ('a100-40gb-sxm', 40), ('a100-80gb-pcie', 80), ('a30', 24)]
     """
     entry, rest = _split(path) if path else ("", "")
     if not entry or entry not in _names("hardware"):

@@ -96,7 +96,7 @@ def markdown_cells(text: str) -> str:
 
     >>> book = '{"cells": [{"cell_type": "markdown", "source": ["Takes\\\\n", "1.34 GB."]}, {"cell_type": "code", "source": ["5"]}]}'
     >>> markdown_cells(book).split()
-    ['>', 'Takes', '1.34', 'GB.']
+    ['>', 'Takes', '>', '1.34', 'GB.']
     """
     json.loads(text)
     view = _blank(text)
