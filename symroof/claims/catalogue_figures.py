@@ -2,6 +2,7 @@
 that are confused with one another: sparse peaks, other precisions, other parts of a family."""
 
 import re
+from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
@@ -140,6 +141,24 @@ def confusable_figures(bound_case: BoundCase, symbol: str, kind: str) -> tuple[t
     return tuple((name, value) for name, value in others if value)
 
 
+def kin_entries(path: str) -> list[tuple[str, Fraction]]:
+    """The same figure of a data sheet of the other parts of a device's family.
+
+    >>> [(name, int(value / 10**9)) for name, value in kin_entries("a100-80gb-sxm.memory.capacity")]
+    [('a100-40gb-pcie', 40), ('a100-40gb-sxm', 40), ('a100-80gb-pcie', 80), ('a30', 24)]
+    """
+    entry, rest = _split(path) if path else ("", "")
+    if not entry or entry not in _names("hardware"):
+        return []
+    device = build(catalogue.find("hardware", entry), HardwareSpec)
+    found = []
+    for part in family(device.vendor, device.architecture or ""):
+        if part.name != device.name and _sort(part) == _sort(device):
+            with suppress(InputError):
+                found.append((part.name, _of_device(path, part.name, rest)[0]))
+    return found
+
+
 def _sort(part: HardwareSpec) -> str:
     """The sort of a part's memory without its generation: ``HBM`` of HBM2e."""
     match = re.match(r"[A-Z]+", part.memory.kind.upper())
@@ -149,6 +168,8 @@ def _sort(part: HardwareSpec) -> str:
 def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | None:
     if symbol == "mem_bandwidth":
         return part.memory.bandwidth.value.value
+    if symbol == "mem_capacity":
+        return (part.memory.reported or part.memory.capacity).value.value
     precision = peak_precision(compute, list(part.peaks)) if compute else None
     return part.peaks[precision].dense.value if precision else None  # type: ignore[index]
 

@@ -1,5 +1,6 @@
 """Both sides of a claim that states a formula: the claimed one and the derived one, over the same names."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -25,8 +26,17 @@ LONGEST_FORMULA = 200
 
 TRIAL_VALUES, MOST_TRIAL_VALUES = (Fraction(1, 1000), Fraction(1), Fraction(1000)), 4
 """Values for inputs that a case lacks, to find out whether two formulas differ, and how many such inputs it may lack."""
-IDENTITIES = (("d_model", "n_heads*head_dim"), ("n_kv_heads", "n_heads"))
+Identity = tuple[str, str]
+"""A name and the formula it equals."""
+IDENTITIES: tuple[Identity, ...] = (("d_model", "n_heads*head_dim"), ("n_kv_heads", "n_heads"))
 """What holds of many models and not of all; the first is what people take for granted."""
+ALL_ACTIVE: Identity = ("params", "active_params")
+"""What texts about dense models treat as one number: an embedding table that is only looked up multiplies nothing."""
+
+
+def identity_text(identities: Iterable[Identity]) -> str:
+    """Identities as a text states them."""
+    return " and ".join(f"{name} = {formula}" for name, formula in identities)
 
 
 @dataclass(frozen=True)
@@ -41,10 +51,10 @@ class ClaimedFormula:
     """
 
     claim: ClaimSpec
-    assumed_identities: tuple[tuple[str, str], ...] = ()
+    assumed_identities: tuple[Identity, ...] = ()
 
     @cached_property
-    def identities(self) -> tuple[tuple[str, str], ...]:
+    def identities(self) -> tuple[Identity, ...]:
         """The identities that hold in the numbers of the claim's case."""
         case = self.answers.case
 
@@ -106,6 +116,8 @@ class ClaimedFormula:
                 raise NoValueHere(Problem(self.claim.threshold, "has no closed form to compare with"))
             return form
         name = quantity_name(self.claim.quantity, self.claim.given)
+        if name in dict(self.assumed_identities):
+            return Name(name)
         definition = self.answers.case.formula_or_name(name, complete=False)
         if isinstance(definition, (Compare, ArgMax)):
             raise InputError(Problem("quantity", f"{name} is true/false or a category, not a formula"))
@@ -148,22 +160,28 @@ class ClaimedFormula:
         """Floors and roundings of the derived formula, ``max(x, 0)`` and ``ceil(x)``, if the claim is right but for having ``x`` in their place."""
         for stops in self.expansion_stops:
             claimed, derived = self.substituted(self.claimed, stops), self.substituted(self.derived, stops)
-            bent = [part for part in parts(derived) if isinstance(part, Call) and unrounded_argument(part) and part not in parts(claimed)]
+            bent = self.bends(claimed, derived)
             if bent and same(claimed, without_rounding(derived, bent)):
                 others = {part: [other for other in bent if other != part] for part in bent}
                 return tuple(part for part in bent if compare(claimed, without_rounding(derived, others[part])).verdict != "equal")
         return ()
 
+    @staticmethod
+    def bends(claimed: Expr, derived: Expr) -> list[Call]:
+        """Floors and roundings that only the derived formula has."""
+        return [part for part in parts(derived) if isinstance(part, Call) and unrounded_argument(part) and part not in parts(claimed)]
+
     def substituted(self, tree: Expr, stops: frozenset[str]) -> Expr:
         """A formula over inputs and the names where expansion stops; any other name that the claim sets is replaced by its number, and
         one that is unset and does not matter as its default."""
         case = self.answers.case
-        whole = self.expanded(tree, stops.union(name for name, _ in self.assumed_identities))
+        kept = stops.union(*({name, *names(read_formula(formula))} for name, formula in self.assumed_identities))
+        whole = self.expanded(tree, kept)
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
         put: dict[str, Expr] = {}
         for name in names(whole):
             stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
-            if stands is not None and name not in stops:
+            if stands is not None and name not in kept:
                 put[name] = stands
         opened = substitute(whole, put)
         for name, formula in self.assumed_identities:

@@ -24,7 +24,7 @@ COSTS = ("cost_per_mtok", "decode_cost_per_mtok", "price_per_mtok", "cost_per_mt
 DIVISORS: dict[str, dict[str, str]] = {
     "device": {name: f"{name}/{name}_per_device" for name in QUANTITIES if f"{name}_per_device" in QUANTITIES}
     | dict.fromkeys(("params", "active_params", "prefill_throughput", "request_throughput", "instance_price", "free_memory", "usable_memory"), "instance_devices")
-    | {"fleet_price": "devices"},
+    | {"fleet_price": "devices", "weight_bytes_read": "weight_bytes/weight_bytes_per_device", "kv_bytes_per_token": "kv_bytes_per_token/kv_cache_bytes_per_device(context=1, batch=1)"},
     "request": dict.fromkeys((*CACHE, *RATES, "decode_flops", "decode_bytes", "decode_flops_per_device", "decode_bytes_per_device", "state_bytes"), "batch")
     | dict.fromkeys(("prefill_flops", "prefill_bytes", "prefill_flops_per_device"), "prefill_batch")
     | dict.fromkeys(("cost_per_request", "energy_per_request", "state_bytes_per_request"), "1"),

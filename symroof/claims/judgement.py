@@ -116,6 +116,8 @@ def _reason(written: WrittenNumber, derived: Derived, verdict: str) -> str:
         return "holds in only part of the range" + (f": {derived.reason}" if derived.reason else "")
     if verdict == "approximate" and derived.number is not None and written.hedged(derived.number):
         return f"within the tolerance of a hedged number of {written.digits} digit{'s' * (written.digits > 1)}"
+    if verdict == "rounded" and written.operator:
+        return "the limit, rounded"
     if verdict == "rounded" and derived.number is not None and written.value is not None and abs(derived.number - written.value) > written.margin:
         return "digits were cut off, not rounded"
     if verdict == "wrong" and derived.range is not None:

@@ -13,7 +13,9 @@ from symroof.cli.output import BAD_INPUT, json_text, print_problems, progress_ba
 if TYPE_CHECKING:
     from symroof.claims.check_result import Report
 
-FORMATS = ("text", "github", "sarif")
+FORMATS = ("text", "github", "sarif", "junit")
+WHOLE = ("sarif", "junit")
+"""Formats that are one document, which is printed whatever is in it."""
 TIMES = ("s", "token/s", "request/s", "USD", "J/token")
 BASIS = "latencies, rates and costs: {}, unless a claim states efficiencies"
 WITHOUT_TERMINAL = 140
@@ -22,7 +24,7 @@ WITHOUT_TERMINAL = 140
 
 @click.command("check")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, or a SARIF log (default: text).")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="text", help="A table, GitHub annotations, a SARIF log, or JUnit XML (default: text).")
 @click.option("--fix", is_flag=True, help="Write a corrected copy of each note: NAME.fixed.md.")
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
 @click.option("--in-place", is_flag=True, help="With --fix: change the note itself.")
@@ -45,14 +47,14 @@ def command(
     engine: str | None,
     as_json: bool,
 ) -> int:
-    """Check the calculations in claim files (YAML) and in notes (Markdown, LaTeX source).
+    """Check the calculations in claim files (YAML) and in notes: Markdown, LaTeX source, notebooks, docstrings.
 
     In a note an annotation follows its sentence:
 
     \b
     ... takes 1.34 GB. <!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 kv=fp16 -->
 
-    and in LaTeX source as a comment: % symroof: kv_cache_bytes ...
+    also in Markdown cells of notebooks (.ipynb) and in docstrings (.py); in LaTeX source as a comment: % symroof: kv_cache_bytes ...
 
     Exit 1 if a claim is wrong, inconsistent, or conditional and off by more than 25 %; 2 if one cannot be read or evaluated; 101 if symroof itself fails on
     one. The other claims are still checked, but --fix then writes nothing.
@@ -64,7 +66,7 @@ def command(
     report = check(dict.fromkeys(files), read_past_errors=True, track=progress_bar, efficiency=efficiency, engine=engine)
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
-    if as_json or form == "sarif" or not report.problems or not all(claim.faulty for claim in report.claims):
+    if as_json or form in WHOLE or not report.problems or not all(claim.faulty for claim in report.claims):
         say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose, default_basis(efficiency, engine)))
     if fix and report.problems:
         say("nothing was corrected; fix these errors first:", err=True)
@@ -102,9 +104,11 @@ def _printed(report: Report, form: str, strict: bool, verbose: bool, rests_on: s
 
         basis = [BASIS.format(rests_on)] if any(claim.judgement.unit in TIMES for claim in report.claims) else []
         return "\n".join([*basis, text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)])
-    from symroof.report.claims_ci import github, sarif
+    from symroof.report.claims_ci import github, junit, sarif
     from symroof.report.claims_text import summary
 
+    if form == "junit":
+        return junit(report, strict)
     return json_text(sarif(report, strict), indent=2) if form == "sarif" else "\n".join([*github(report, strict), summary(report)])
 
 

@@ -1,12 +1,14 @@
-"""Checked claims for code review tools: GitHub annotations and SARIF 2.1.0."""
+"""Checked claims for code review tools: GitHub annotations, SARIF 2.1.0, JUnit XML."""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from symroof.errors import Problem, visible
 from symroof.version import __version__
@@ -28,6 +30,7 @@ RULES = {
 }
 SCHEMA = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/main/sarif-2.1/schema/sarif-schema-2.1.0.json"
 LONGEST = 1000
+NOT_XML = re.compile("[^\\t\\n\\r\\x20-\\ud7ff\\ue000-\\ufffd\\U00010000-\\U0010ffff]")
 
 
 def level(claim: Checked, strict: bool) -> str:
@@ -125,3 +128,37 @@ def _result(claim: Checked, severity: str, index: int) -> dict[str, Any]:
         "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}],
         "partialFingerprints": {"symroofClaim/v1": mark},
     }  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------------------------------- JUnit
+
+
+def junit(report: Report, strict: bool = False) -> str:
+    """A JUnit file: a suite for each file, a case for each claim; one to act on fails, one that was not judged is skipped, a problem of a file is an error."""
+    root = Element("testsuites", name="symroof")
+    for file in dict.fromkeys([*report.files, *(problem.file for problem in report.problems)]):
+        claims = [claim for claim in report.claims if claim.file == file and not claim.faulty]
+        problems = [problem for problem in report.problems if problem.file == file]
+        suite = SubElement(root, "testsuite", name=_xml(file))
+        results = [_case(suite, claim, strict) for claim in claims]
+        for problem in problems:
+            case = SubElement(suite, "testcase", classname=_xml(file), name=f"line {problem.line or 1}", file=_xml(file), line=str(problem.line or 1))
+            SubElement(case, "error", message=_xml(": ".join(filter(None, (problem.path, problem.message, problem.hint)))))
+        counts = {"tests": len(claims) + len(problems), "failures": results.count("failure"), "errors": len(problems), "skipped": results.count("skipped")}
+        suite.attrib.update({name: str(count) for name, count in counts.items()})
+    indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode")
+
+
+def _case(suite: Element, claim: Checked, strict: bool) -> str:
+    """One claim as a case of a suite; returns what became of it."""
+    case = SubElement(suite, "testcase", classname=_xml(claim.file), name=_xml(claim.id), file=_xml(claim.file), line=str(claim.line))
+    result = "failure" if claim.finding(strict) else "skipped" if claim.verdict == "unchecked" else ""
+    if result:
+        SubElement(case, result, {"message": _xml(message(claim)), "type": claim.verdict})
+    return result
+
+
+def _xml(text: str) -> str:
+    """A text with what XML cannot hold in place of each such character."""
+    return NOT_XML.sub("\N{REPLACEMENT CHARACTER}", visible(text))

@@ -54,7 +54,42 @@ def test_bounds_at_equality_and_a_hair_beside(text):
     holds = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "at most": operator.le, "at least": operator.ge}[text.rpartition(" ")[0]]
     for derived in (5 - HAIR, Fraction(5), 5 + HAIR):
         assert read_written(text, "").agrees(derived) is holds(derived, 5)
-        assert read_written(text, "").verdict(derived) == ("exact" if holds(derived, 5) else "wrong")
+        otherwise = "wrong" if text[:2] in ("< ", "> ") else "rounded"
+        assert read_written(text, "").verdict(derived) == ("exact" if holds(derived, 5) else otherwise)
+
+
+@pytest.mark.parametrize(
+    ("text", "derived", "verdict"),
+    [
+        ("at most 95", "95.371", "rounded"),
+        ("at most 95", "95.6", "wrong"),  # 96, rounded
+        ("at least 10.5", "10.485", "rounded"),
+        ("at least 10.5", "10.44", "wrong"),
+        ("no more than 1.3", "1.342", "wrong"),  # 3 % more is more
+        ("no more than 1.34", "1.342", "rounded"),
+        ("under 95", "95.371", "wrong"),
+        ("over 10.5", "10.485", "wrong"),
+        ("up to 95", "20", "exact"),
+    ],
+)
+def test_a_bound_that_may_be_reached_is_the_limit_rounded(text, derived, verdict):
+    assert read_written(text, "").verdict(Fraction(derived)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "derived", "verdict"),
+    [
+        ("no faster than 10.5 ms", "s", "0.010485", "rounded"),
+        ("no faster than 10.5 ms", "s", "0.011", "exact"),
+        ("no faster than 10.5 ms", "s", "0.009", "wrong"),
+        ("no faster than 95 token/s", "token/s", "95.371", "rounded"),
+        ("no faster than 95 token/s", "token/s", "60", "exact"),
+        ("no slower than 95 token/s", "token/s", "60", "wrong"),
+        ("no slower than 10.5 ms", "s", "0.009", "exact"),
+    ],
+)
+def test_bounds_on_speed_turn_round_with_what_is_bounded(text, unit, derived, verdict):
+    assert read_written(text, unit).verdict(Fraction(derived)) == verdict
 
 
 def test_the_chance_of_an_explanation_is_a_share_of_lengths():

@@ -46,7 +46,8 @@ class Numbers:
         self.own = name.endswith("_per_device")
 
     def at(self, name, changes):
-        raise AssertionError(name)
+        assert set(map(str, changes)) == {"context", "batch"}  # the cache of one token of one request
+        return self.value(name)
 
 
 def of(name, per):
@@ -124,4 +125,35 @@ def test_words_at_the_head_of_a_paragraph_behind_a_comment_count():
     """131,072 byte a token: 8 requests of 4,096 tokens keep 4.29 GB, each of them an eighth."""
     text = "<!-- symroof: given model=llama-3-8b prompt=4096 -->\nEach request keeps 537 MB of cache <!-- symroof: kv_cache_bytes batch=8 --> there.\n"
     (claim,) = check_text(text, "note.md").claims
-    assert claim.verdict == "rounded"
+    assert claim.verdict in ("exact", "rounded")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("A token adds 1.02 kB per layer and device.", "rounded"),  # 2*8*128*2/4 = 1,024 byte
+        ("A token adds 1.02 kB for each layer and each GPU.", "rounded"),
+        ("A token adds 1.02 kB per layer, per GPU.", "rounded"),
+        ("Per layer and per device a token adds 1.02 kB.", "rounded"),
+        ("A token adds 4.1 kB per layer and device.", "wrong"),
+        ("A token adds 4.1 kB per layer and users wait.", "rounded"),
+    ],
+)
+def test_a_number_of_a_layer_and_a_device(sentence, verdict):
+    text = f"{sentence} <!-- symroof: kv_bytes_per_token model=llama-3-70b tp=4 kv=fp16 -->"
+    assert check_text(text, "n.md").claims[0].verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("quantity", "value"),
+    [("kv_bytes_per_token", "81.92 kB"), ("kv_cache_bytes", "335.5 MB"), ("weight_bytes", "35.3 GB"), ("weight_bytes_read", "34.75 GB")],
+)  # 327,680 byte a token and 4,096 tokens, 141.1 GB held and 139.0 GB read, by four
+def test_what_four_devices_share_evenly_is_a_quarter(quantity, value):
+    claim = check_text(f"It is {value} per GPU. <!-- symroof: {quantity} model=llama-3-70b tp=4 prompt=4096 -->", "n.md").claims[0]
+    assert claim.verdict in ("exact", "rounded")
+
+
+@pytest.mark.parametrize("card", ["of a 24 GB card", "on one 24 GB GPU", "of our 24 GB VRAM card"])
+def test_the_memory_that_names_a_card_is_not_the_number_of_a_claim(card):
+    claim = check_text(f"The weights take 16.1 GB {card}. <!-- symroof: weight_bytes model=llama-3-8b -->", "n.md").claims[0]
+    assert (claim.claimed, claim.verdict) == ("16.1 GB", "rounded")

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from symroof.analysis.study import Study
+from symroof.claims import formula_conditions, judge_formula
 from symroof.claims import judge as judging
 from symroof.claims.check import check, check_text
 from symroof.claims.judge import judge
@@ -134,9 +135,10 @@ def test_a_chain_may_end_in_a_label():
     [("queue_wait", "2*itl"), ("loaded_ttft", "2*itl"), ("burst_drain_time", "2*itl"), ("queue_wait", "2"), ("itl", "2"), ("cost_per_mtok", "2")],
 )
 def test_the_search_for_slips_of_a_formula_ends(quantity, formula, monkeypatch):
-    """Half a second of processor time in all, and as much again for a slow machine and the study; it took 4 to 60 s."""
+    """Half a second of processor time for slips, one for conditions, and as much again for a slow machine and the study; it took 4 to 60 s."""
     given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4, "output": 100}
-    monkeypatch.setattr(judging, "SECONDS", SECONDS)
+    monkeypatch.setattr(judge_formula, "SECONDS", SECONDS)
+    monkeypatch.setattr(formula_conditions, "SECONDS", 1.0)
     start = time.process_time()
     assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
     assert time.process_time() - start < 5

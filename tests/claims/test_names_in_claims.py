@@ -92,12 +92,12 @@ def test_a_claim_in_conflict_with_itself_or_with_none():
 
 
 @pytest.mark.parametrize(
-    ("file", "message"), [("x.pdf", "a .pdf file cannot hold claims"), ("x", "cannot hold claims"), ("a.b/notebook.ipynb", "a .ipynb file cannot hold claims")]
+    ("file", "message"), [("x.pdf", "a .pdf file cannot hold claims"), ("x", "cannot hold claims"), ("a.b/page.html", "a .html file cannot hold claims")]
 )
 def test_a_file_of_a_kind_that_holds_no_claims(file, message):
     problem = not_a_claim_file(file)
     assert (problem.message, problem.hint.partition(";")[0]) == (
-        message, "claims are written in Markdown notes (.md), LaTeX source (.tex), or claim files (.yaml)",
+        message, "claims are written in notes (.md, .tex, .ipynb, docstrings of .py) or claim files (.yaml)",
     )  # fmt: skip
 
 

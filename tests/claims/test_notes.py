@@ -432,3 +432,30 @@ def test_latex_that_nobody_set_is_left_alone_in_bounded_time():
         started = time.process_time()
         figures(piece * (20_000 // len(piece)))
         assert time.process_time() - started < 10, piece
+
+
+@pytest.mark.parametrize(
+    ("text", "claimed", "verdict"),
+    [
+        ("At batch 1 it emits 22 to 24 per second. <!-- symroof: decode_throughput params=70e9 weights=fp16 hardware=h100-sxm detail=weights -->", "22 to 24 per second", "exact"),
+        ("It emits 24/s. <!-- symroof: decode_throughput params=70e9 weights=fp16 hardware=h100-sxm detail=weights -->", "24/s", "rounded"),  # 3,350/140
+        ("It does 295 FLOPs for every byte. <!-- symroof: ridge_point hardware=h100-sxm -->", "295 FLOPs for every byte", "rounded"),
+        ("Only 35 requests are left. <!-- symroof: expression='45 GB/1.28 GB' -->", "35 requests", "rounded"),  # 35.2
+        ("It costs 3 dollars a second, for 12 tokens. <!-- symroof: expression='45 GB/1.28 GB' -->", "12 tokens", "wrong"),
+    ],
+)  # fmt: skip
+def test_rates_and_counts_that_leave_a_word_out(text, claimed, verdict):
+    (claim,) = check_text(text, "n.md").claims
+    assert (claim.claimed, claim.verdict) == (claimed, verdict)
+
+
+def test_a_size_is_no_count():
+    ((_, _, message),) = refused("Only 3.5 GB are left. <!-- symroof: expression='45 GB/1.28 GB' -->")
+    assert message.startswith("no plain number found")
+
+
+@pytest.mark.parametrize("head", ["format", "Quantization", "dtype", "precision"])
+def test_a_column_of_formats_sets_the_weights(head):
+    """8 billion parameters of 4, 2 and 34/32 bytes."""
+    text = f"| {head} | weights <!-- symroof: weight_bytes params=8e9 --> |\n|---|---|\n| FP32 | 32 GB |\n| FP16 | 16 GB |\n| Q8_0 | 8.5 GB |\n"
+    assert [claim.verdict for claim in check_text(text, "n.md").claims] == ["exact"] * 3

@@ -30,7 +30,7 @@ CONTRACT = frozenset(
     inverted_ratio bytes_per_param_forgotten head_dim_assumed width_guessed batch_factor layers_factor kv_ignored attention_ignored causal_factor
     memory_floor_ignored compute_floor_ignored n_vs_n_minus_one precision_mixed rounded_chain hours_seconds per_device_vs_total tied_embedding
     kv_heads_wrong bandwidth_of_other_part per_token_vs_per_sequence decimal_point total_vs_active_params experts_topk_vs_all latent_kv_expanded rope_key_forgotten acceptance_not_compounded markup_vs_margin
-    training_flops links_ignored growth_ignored output_ignored
+    training_flops links_ignored growth_ignored output_ignored other_variant
     """.split()  # noqa: SIM905
 )  # arithmetic and the two with a free parameter are found otherwise
 
@@ -59,6 +59,9 @@ KNOWN = [
     ("sparse_peak", "3957.8 TFLOP/s", {"catalogue": "h100-sxm.peaks.int8.dense"}),
     ("sparse_peak", "591.0 FLOP/byte", {"quantity": "ridge_point", "given": {"peak_flops": "990 TFLOP/s", "mem_bandwidth": "3.35 TB/s"}}),
     ("bandwidth_of_other_part", "2.04 TB/s", {"catalogue": "a100-40gb-sxm.mem_bandwidth"}),
+    ("other_variant", "40 GB", {"catalogue": "a100-80gb-sxm.memory.capacity"}),
+    ("other_variant", "350 W", {"catalogue": "h100-sxm.power"}),
+    ("other_variant", "371 FLOP/byte", {"quantity": "ridge_point", "given": {"hardware": "h100-sxm"}}),  # 756/2.039, of the PCIe card
     ("bidirectional_link", "900 GB/s", {"catalogue": "h100-sxm.link.bandwidth"}),
     ("gqa_forgotten", "64", {"catalogue": "llama-3-70b.n_kv_heads"}),
     ("inverted_ratio", "0.698x", {"compare": "itl", "given": {"model": "llama-3-8b", "prompt": 1}, "between": ({"hardware": "h100-sxm"}, {"hardware": "h200"})}),
@@ -72,6 +75,16 @@ KNOWN = [
 @pytest.mark.parametrize(("slip", "value", "claim"), KNOWN, ids=[f"{slip} {value}" for slip, value, _ in KNOWN])
 def test_known_slips_are_named_first(slip, value, claim):
     assert named(value, **claim)[:1] == [slip]
+
+
+def test_a_factor_that_two_counts_make_too_is_not_stated_as_sure():
+    """Qwen 2.5 7B has 28 layers, and 28 query heads for 4 KV heads: in a batch of 4 its layers twice are 7 times 4."""
+    cache = {"quantity": "kv_cache_bytes", "given": {"model": "qwen2.5-7b", "prompt": 4096, "batch": 4}}
+    first, *others = found("26.31 GB", **cache)
+    assert first.text == "layers counted twice or query heads used for KV heads in the cache and multiplied by the batch once more: ×28"
+    assert [(one.slip, one.named) for one in (first, *others)] == [("layers_factor", True), ("gqa_forgotten", False), ("batch_factor", False)]
+    alone = {"quantity": "kv_cache_bytes", "given": {"model": "qwen2.5-7b", "prompt": 4096}}
+    assert [one.text for one in found("6.577 GB", **alone)] == ["layers counted twice: ×28"]
 
 
 def test_the_catalogue_holds_the_contracts_slips_and_no_others():

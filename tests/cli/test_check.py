@@ -184,7 +184,7 @@ def test_a_conditional_claim_that_is_near_is_none(note):
     assert outcome.code == 0
 
 
-@pytest.mark.parametrize("name", ["paper.pdf", "notes.txt", "run.ipynb"])
+@pytest.mark.parametrize("name", ["paper.pdf", "notes.txt", "page.html"])
 def test_a_file_that_cannot_hold_claims_says_so(note, name):
     path = note(b"%PDF \xff\xfe" if name.endswith("pdf") else "Some words, and 1 GB.\n", name)
     message = refused("check", path)

@@ -1,7 +1,12 @@
-"""``symroof check`` for machines: JSON, GitHub annotations, SARIF; and the hook that runs it."""
+"""``symroof check`` for machines: JSON, GitHub annotations, SARIF, JUnit; and the hook and the action that run it."""
 
 import json
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
 
 from . import NEEDS, RIGHT, ROOT, WRONG, call, good, refused
 
@@ -72,5 +77,51 @@ def test_the_pre_commit_hook_runs_check_on_notes_and_claim_files():
 
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert (hook["id"], hook["entry"], hook["language"]) == ("symroof-check", "symroof check", "python")
-    for path, expected in {"notes.md": 1, "a/b.markdown": 1, "specs/claims/x.yaml": 1, "my-claims.yml": 1, "study.yaml": 0, "md.py": 0}.items():
+    for path, expected in {"notes.md": 1, "a/b.markdown": 1, "specs/claims/x.yaml": 1, "my-claims.yml": 1, "a.ipynb": 1, "study.yaml": 0, "md.py": 0}.items():
         assert bool(re.search(hook["files"], path)) == expected
+
+
+def test_junit_has_a_suite_for_each_file_and_a_case_for_each_claim(note):
+    first, second = note(RIGHT + "\n" + WRONG + "\n" + NEEDS), note("It has 5 \x0b<GB>. <!-- symroof: unchecked='a < b' -->\n", "b.md")
+    outcome = call("check", first, second, "--format", "junit")
+    root = ElementTree.fromstring(outcome.out)
+    assert outcome.code == 1
+    assert [(suite.get("name"), suite.get("tests"), suite.get("failures"), suite.get("skipped")) for suite in root] == [
+        (str(first), "3", "1", "0"), (str(second), "1", "0", "1"),
+    ]  # fmt: skip
+    assert [(case.get("name"), [child.tag for child in case]) for case in root[0]] == [("L1", []), ("L3", ["failure"]), ("L5", [])]
+    assert "claimed 10.7 GB, derived 1.3422 GB" in root[0][1][0].get("message")
+    strict = ElementTree.fromstring(call("check", first, "--format", "junit", "--strict").out)
+    assert strict[0].get("failures") == "2"
+
+
+def test_a_file_that_cannot_be_read_is_an_error_of_its_suite(note):
+    outcome = call("check", note("{", "b.ipynb"), note(RIGHT), "--format", "junit")
+    suites = {Path(suite.get("name")).name: suite for suite in ElementTree.fromstring(outcome.out)}
+    assert outcome.code == 2
+    assert (suites["b.ipynb"].get("errors"), suites["note.md"].get("errors")) == ("1", "0")
+
+
+def action(folder, **inputs):
+    """The last step of the action, run in a folder as a runner runs it."""
+    import yaml
+
+    step = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"][-1]
+    names = {name: re.fullmatch(r"\$\{\{ inputs\.(\w+) \}\}", value)[1] for name, value in step["env"].items()}
+    given = {"files": "", "strict": "false", "sarif": "", "junit": ""} | inputs
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, **{name: given[of] for name, of in names.items()}}
+    return subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], cwd=folder, env=environment, capture_output=True, text=True)
+
+
+def test_the_action_annotates_and_writes_the_logs(note, tmp_path):
+    note(RIGHT + "\n" + WRONG)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/more.md").write_text(RIGHT, encoding="utf-8")
+    result = action(tmp_path, files="*.md docs/**/*.md", sarif="log.sarif", junit="junit.xml")
+    assert (result.returncode, result.stdout.splitlines()[-1]) == (1, "3 claims: 2 rounded, 1 wrong")
+    assert result.stdout.startswith("::error file=note.md,line=3,")
+    assert len(json.loads((tmp_path / "log.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]) == 1
+    assert ElementTree.parse(tmp_path / "junit.xml").getroot()[0].get("failures") == "1"
+    assert action(tmp_path, files="docs/*.md").returncode == 0
+    assert (action(tmp_path, files="*.tex").returncode, action(tmp_path, files="*.tex").stdout.strip()) == (2, "::error::no file matches *.tex")

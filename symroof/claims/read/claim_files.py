@@ -19,7 +19,7 @@ from symroof.specs.fields import build
 from symroof.strict_yaml import Document, loads
 
 CLAIM_FILES = (".yaml", ".yml", ".json", "")
-FILE_HINT = "claims are written in Markdown notes (.md), LaTeX source (.tex), or claim files (.yaml); `symroof init claims` writes one"
+FILE_HINT = "claims are written in notes (.md, .tex, .ipynb, docstrings of .py) or claim files (.yaml); `symroof init claims` writes one"
 READABLE: dict[str, Any] = {"id": str, "says": str, "value": (str, int, Fraction), "line": int}
 """Fields of a faulty claim that are shown, where they are of these types."""
 
@@ -75,7 +75,7 @@ def read_claims_leniently(text: str, file: str, declared: Mapping[str, str] = Ma
 
 
 def not_a_claim_file(file: str) -> Problem:
-    """The problem of a file type that cannot hold claims: a PDF, a notebook, a web page."""
+    """The problem of a file type that cannot hold claims: a PDF, a web page."""
     suffix = Path(file).suffix
     return Problem(file, f"a {suffix} file cannot hold claims" if suffix else "cannot hold claims", hint=FILE_HINT)
 

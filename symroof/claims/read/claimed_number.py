@@ -10,13 +10,14 @@ from symroof.claims.claim_settings import declarations_of, merged_settings
 from symroof.claims.derive_claim import derived
 from symroof.claims.read.prose_numbers import Figure, figures
 from symroof.claims.read.written_number import read_written
+from symroof.claims.read.written_units import NOUNS
 from symroof.errors import InputError
 from symroof.specs.claims import FORMS, ClaimSpec
 from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import printed_name
 from symroof.theory.symbols import INPUTS, base_name
-from symroof.units import parse_unit
+from symroof.units import COUNTED, parse_unit
 
 SHOWN = 5
 """Numbers that are listed where none of them is the one a ``value`` refers to."""
@@ -53,6 +54,9 @@ OUR_TARGET = re.compile(
     re.IGNORECASE,
 )
 """A number to be reached, not the one that is claimed: ``below our 100 tok/s``, ``the 50 ms target``."""
+CARD_BEFORE = re.compile(r"\b(?:a|an|the|one|each|every|any|single|our|your|this|that)[\s*_`]+$", re.IGNORECASE)
+CARD_AFTER = re.compile(rf"[\s*_`~-]*(?:of\s+)?(?:(?:V?RAM|HBM\w*|GDDR\w*|memory)[\s-]+)?(?:{NOUNS['device']})\b")
+"""A number that names a device by its memory: ``of a 24 GB card``."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,8 @@ def claimed_number(
     if unit != ANY and not OF_ELEMENTS.search(str(data.get("quantity"))):
         own = [figure for figure in own if not _is_precision(figure, prose)]
     figure = (own[-1] if own else None) if unit == ANY else _fitting(own, unit, prose)
+    if figure is None and unit == "" and data.get("expression"):  # 45 GB/1.28 GB are 35 requests
+        figure = next(filter(None, (_fitting(own, counted, prose) for counted in sorted(COUNTED))), None)
     if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
         where = "between the previous annotation and this one" if previous_end else "before this annotation, in its paragraph or cell"
@@ -123,9 +129,15 @@ def _is_precision(figure: Figure, prose: str) -> bool:
     return unit.startswith("bit") or figure.unit in ("byte/parameter", "byte/param", "B/param") or PRECISION.match(prose, figure.end) is not None
 
 
-def _is_target(figure: Figure, prose: str) -> bool:
-    """Whether a figure is a number to be reached: ``below our 100 tok/s``, ``the 50 ms target``."""
+def _is_no_claim(figure: Figure, prose: str) -> bool:
+    """Whether a figure is a number to be reached, ``below our 100 tok/s``, ``the 50 ms target``, or names a device, ``a 24 GB card``.
+
+    >>> [_is_no_claim(figure, text) for text in ("18 GB of a 24 GB card", "the 50 ms target") for figure in figures(text)]
+    [False, True, True]
+    """
     before = prose[max(figure.start - 60, 0) : figure.start]
+    if figure.unit.endswith(("byte", "B")) and CARD_BEFORE.search(before) and CARD_AFTER.match(prose, figure.unit_end):
+        return True
     return bool(TARGET_AFTER.match(prose, figure.unit_end) or OUR_TARGET.search(before) or TARGET_BEFORE.search(before))
 
 
@@ -155,7 +167,7 @@ def _same(before: list[Figure], own: list[Figure]) -> Figure | None:
 
 def _fitting(before: list[Figure], unit: str, prose: str) -> Figure | None:
     """The last number whose unit fits best; one to be reached only where there is no other."""
-    ranked = [((figure.range_end or figure).fit(unit), _is_target(figure, prose), -i) for i, figure in enumerate(before)]
+    ranked = [((figure.range_end or figure).fit(unit), _is_no_claim(figure, prose), -i) for i, figure in enumerate(before)]
     fits, _, place = min(ranked, default=(9, False, 0), key=lambda rank: (rank[0] == 9, rank[1], rank[0], rank[2]))
     return before[-place] if fits < 9 else None
 

@@ -19,6 +19,7 @@ from symroof.claims.claim_settings import declaring_file, merged_settings, norma
 from symroof.claims.read import latex_notes
 from symroof.claims.read.annotations import AnnotationFields, annotation_fields
 from symroof.claims.read.claimed_number import IN_TOKENS, OF_A_CONTEXT, claimed_number, expected_unit, token_lengths, with_lengths
+from symroof.claims.read.embedded_text import EMBEDDED, note_text
 from symroof.claims.read.latex_text import without_latex, without_marks
 from symroof.claims.read.markdown import Passage, blocks, line_starts, passages, prose_of
 from symroof.claims.read.prose_numbers import Figure, figures
@@ -32,7 +33,7 @@ MOST_ANNOTATIONS, LONGEST_ANNOTATION = 500, 2000
 LEAD = re.compile(r"symroof\s*(:?)\s*", re.IGNORECASE)
 DEFAULT = re.compile(r"given(?!\S)", re.IGNORECASE)
 LATEX = (".tex", ".latex")
-NOTES = (".md", ".markdown", *LATEX)
+NOTES = (".md", ".markdown", *LATEX, *EMBEDDED)
 """Endings of files whose claims are written behind their sentences."""
 EXAMPLE = "<!-- symroof: kv_cache_bytes model=llama-3-70b prompt=4096 -->"
 
@@ -71,14 +72,15 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
 
     ``declared`` maps names that a study declares to the file that declares them.
     """
-    reader = _NoteReader(text, file, declared)
+    note = note_text(text, file)
+    reader = _NoteReader(text, note, file, declared)
     annotated = latex_notes.passages if is_latex(file) else passages
-    for count, passage in enumerate(annotated(text)):
+    for count, passage in enumerate(annotated(note)):
         if count == MOST_ANNOTATIONS:
             reader.complain(passage.at, f"more than {MOST_ANNOTATIONS} annotations in one file", "split the file")
             break
         reader.read_annotation(passage)
-    arithmetic = [*equations_of_blocks((latex_notes.blocks if is_latex(file) else blocks)(text)), *(one for table in reader.tables for one in table.sums())]
+    arithmetic = [*equations_of_blocks((latex_notes.blocks if is_latex(file) else blocks)(note)), *(one for table in reader.tables for one in table.sums())]
     wrong_arithmetic = reader.check_arithmetic(arithmetic)
     return Note(
         reader.document, tuple(reader.figures), tuple(reader.number_places), tuple(reader.shared), tuple(reader.problems), frozenset(reader.skipped),
@@ -88,14 +90,14 @@ def read_note(text: str, file: str, declared: Mapping[str, str] = MappingProxyTy
 
 def numbers_of(text: str, file: str) -> list[Figure]:
     """Every number in the prose of a note, its places counted in the whole file."""
-    prose = (latex_notes.blocks if is_latex(file) else blocks)(text)
+    prose = (latex_notes.blocks if is_latex(file) else blocks)(note_text(text, file))
     return [figure.shifted(start) for start, block in prose if len(block) <= LONGEST_BLOCK for figure in figures(block)]
 
 
 class _NoteReader:
     """Annotations to the data of a claim file."""
 
-    def __init__(self, text: str, file: str, declared: Mapping[str, str]) -> None:
+    def __init__(self, text: str, note: str, file: str, declared: Mapping[str, str]) -> None:
         self.declared = declared
         self.starts = line_starts(text)
         lines = tuple(text[a:b].rstrip("\r\n") for a, b in zip(self.starts, [*self.starts[1:], len(text)], strict=True))
@@ -109,7 +111,7 @@ class _NoteReader:
         self.skipped: set[int] = set()
         self.figures: list[Figure | None] = []
         self.number_places: list[tuple[int, int]] = []
-        self.tables = _tables(text, file) if len(text) <= MOST_CHARACTERS else []
+        self.tables = _tables(note, file) if len(note) <= MOST_CHARACTERS else []
         self.shared: list[frozenset[str]] = []
         self.problems: list[Problem] = []
         self.range_end = 0

@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.claims.read.latex_text import without_latex, without_marks
-from symroof.claims.read.written_number import HEDGES, OPERATORS
+from symroof.claims.read.written_number import HEDGES, OPERATORS, SPEEDS, bound_of
 from symroof.claims.read.written_units import POWERS_OF_TEN, Denominator, denominators, head_of_unit, money_unit, unit_at
 from symroof.units import PLAIN, Dimension, describe, parse_unit, strict
 
@@ -35,10 +35,11 @@ GAP = re.compile(r"(?:\s|[*_`$\\]|&nbsp;|&thinsp;|-(?=[a-z])){0,30}")
 """Wide enough for what LaTeX sets between a number and its unit."""
 MAGNITUDE = re.compile(r"[\s-]?(thousand|million|billion|trillion)\b|(bn|[MB]|T(?!/s))\b|(k)(?=\s{0,4}(?:tok|req|tps|t/s))", re.IGNORECASE)
 
-BOUNDS = OPERATORS | {
-    "&lt;": "<", "≲": "<=", "no more than": "<=", "not more than": "<=", "&gt;": ">", "≳": ">=", "no less than": ">=", "not less than": ">=",
-}  # fmt: skip
-BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
+A_SECOND = re.compile(r"\s?/\s?s(?:ec(?:ond)?)?\b|\s{1,4}(?:per|a|each|every)\s{1,4}second\b", re.IGNORECASE)
+"""Behind a number of what the sentence named before: ``25 to 30 per second``."""
+
+BOUNDS = OPERATORS | {"&lt;": "<", "≲": "<=", "&gt;": ">", "≳": ">="}
+BEFORE = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, sorted([*BOUNDS, *SPEEDS, *HEDGES], key=len, reverse=True)))})[\s*_`$]*$", re.IGNORECASE)
 JOINED = re.compile(r"\s{0,8}(?:\.\.|[–—‐‑]|-{1,2})\s{0,8}|\s{1,8}(to|and)\s{1,8}")
 GIVE_OR_TAKE = re.compile(r"\s{0,8}\$?\s{0,8}(?:±|\+/?[-−]|\\pm)\s{0,8}\$?\s{0,8}")
 """Before how far a number may be off: it makes a hedge of it."""
@@ -178,6 +179,8 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
     gap = GAP.match(text, place)
     begins = gap.end() if gap else place
     unit, after = unit_at(text, begins)
+    if (not unit or text[place : place + 1] == "/") and (rate := A_SECOND.match(text, place)):
+        unit, after = "Hz", rate.end()
     digits, apart = match["number"].replace("−", "-"), match["apart"] or ","
     comma = bool(match["comma"]) and bool(unit or size or ten)
     if match["comma"] and not comma:  # 1,0 and 10,00
@@ -193,7 +196,7 @@ def _figure(text: str, match: re.Match[str]) -> Figure | None:
         own = place
     else:
         money = None
-    sign, begins = _sign(text, start - len(money[0]) if money else start)
+    sign, begins = _sign(text, start - len(money[0]) if money else start, unit)
     shown = without_marks(text[begins:start] + (text[start:end] if comma else digits) + text[end:stop])
     return Figure(start, end, stop, digits, power, unit, sign, shown, thousands_mark=apart, decimal_comma=comma, denominators=denominators(text, start, own))
 
@@ -203,13 +206,16 @@ def _whole(text: str) -> int:
     return int(text) if re.fullmatch(r"[+-]?\d+", text) else 0
 
 
-def _sign(text: str, start: int) -> tuple[str, int]:
-    """The bound or hedge before a number, and where it begins."""
+def _sign(text: str, start: int, unit: str) -> tuple[str, int]:
+    """The bound or hedge before a number of a unit, and where it begins."""
     low = max(start - 28, 0)
     match = BEFORE.search(text[low:start])
     if not match:
         return "", start
-    sign = BOUNDS.get(match[1].lower(), "about")
+    words = match[1].lower()
+    if words in SPEEDS:
+        return bound_of(words, PLAIN if unit in ("", "x") else parse_unit(unit).dimension), low + match.start()
+    sign = BOUNDS.get(words, "about")
     if sign == ">" and ARROW.search(text, low, low + match.start(1)):
         return "", start
     if sign in OPPOSITE and (negated := NEGATED.search(text[max(low + match.start() - 30, 0) : low + match.start()])):  # cannot take less than

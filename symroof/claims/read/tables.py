@@ -25,7 +25,8 @@ TOTAL = re.compile(r"\W*(?:grand\s+)?(?:total|sum|together|all)\b\W*(?:\(.{0,30}
 WORDS = {
     "batch size": "batch", "requests": "batch", "users": "batch", "concurrency": "batch", "prompt tokens": "prompt", "prompt length": "prompt", "input": "prompt",
     "input tokens": "prompt", "context length": "context", "sequence length": "prompt", "output tokens": "output", "gpus": "tp", "devices": "tp", "gpu": "hardware",
-    "device": "hardware", "accelerator": "hardware", "precision": "weights",
+    "device": "hardware", "accelerator": "hardware", "precision": "weights", "format": "weights", "dtype": "weights",
+    "quantization": "weights", "quantisation": "weights", "quant": "weights", "weight format": "weights",
 }  # fmt: skip
 """Heads of columns that name an input in other words."""
 LENGTHS = ("context", "peak_context")
@@ -155,7 +156,7 @@ class NoteTable:
 
 def _value(text: str) -> object:
     """The text of a cell as the value of an input: a whole number, a number with its unit, or a name."""
-    text = re.sub(r"[*_`$]", "", text).strip()
+    text = re.sub(r"[*`$]|(?<!\w)_|_(?!\w)", "", text).strip()
     number = text.replace(",", "")
     return int(number) if number.isdigit() and len(number) < 16 else text
 

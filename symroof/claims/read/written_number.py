@@ -20,15 +20,19 @@ from symroof.units import Dimension, UnitError, describe, parse_number, parse_un
 
 CLOSE_ENOUGH = Fraction(5, 100)
 """How far off a number may be to count as approximate, where the text states no tolerance."""
+ROUNDED_LIMIT = Fraction(1, 100)
+"""How far off a rounded bound may be: beyond that ``at most`` is read as it stands."""
 HEDGED = Fraction(25, 100)
 """How far off a hedged number may be, however few digits it has: as far as a condition that a text leaves out."""
 HEDGES = ("~", "≈", "about", "around", "roughly", "approximately", "ca.", "ca", "some", "nearly", "almost")
 OPERATORS = {
     "<=": "<=", ">=": ">=", "<": "<", ">": ">", "≤": "<=", "≥": ">=", "less than": "<", "under": "<", "below": "<", "at most": "<=", "up to": "<=",
-    "more than": ">", "over": ">", "above": ">", "at least": ">=",
+    "more than": ">", "over": ">", "above": ">", "at least": ">=", "no more than": "<=", "not more than": "<=", "no less than": ">=", "not less than": ">=",
 }  # fmt: skip
+SPEEDS = {"no faster than": True, "not faster than": True, "no slower than": False, "not slower than": False}
+"""Bounds on speed: an upper one of a rate is a lower one of a time."""
 HEDGE = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", re.IGNORECASE)
-BOUND_WORD = re.compile(rf"^({'|'.join(map(re.escape, OPERATORS))})(?![^\W\d_])\s*", re.IGNORECASE)
+BOUND_WORD = re.compile(rf"^({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
 KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
@@ -99,12 +103,21 @@ class WrittenNumber:
             return False
         return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half_unit
 
+    def rounded_limit(self, derived: Fraction) -> bool:
+        """Whether a bound that may be reached is the derived limit, rounded as it was written: ``at most 95`` of 95.371, not ``under 95``."""
+        if self.value is None or self.operator not in ("<=", ">="):
+            return False
+        off = abs(derived - self.value)
+        return off <= self.half_unit and off <= abs(derived) * ROUNDED_LIMIT
+
     def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
         if self.word is not None or isinstance(derived, (str, bool)):
             return "exact" if self.word == derived else "wrong"
         if self.operator or self.low is not None:
-            return "exact" if self.agrees(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
+            return (
+                "exact" if self.agrees(derived) else "rounded" if self.rounded_limit(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
+            )
         if derived == self.value:
             return "exact"
         return "rounded" if self.agrees(derived) else "approximate" if self._near(derived, tolerance) else "wrong"
@@ -137,7 +150,7 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     if match := HEDGE.match(rest):
         rest, about = rest[match.end() :], True
     if match := BOUND_WORD.match(rest):
-        operator = OPERATORS[match[1].lower()]
+        operator = bound_of(match[1], parse_unit(unit).dimension)
         rest = rest[match.end() :]
     if not re.match(r"[+-]?[\d.]", rest):
         if operator or about:
@@ -147,6 +160,17 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         return _range(text, *ends, unit, about)
     value, half, digits = _number_with_unit(rest, unit)
     return WrittenNumber(text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about)
+
+
+def bound_of(words: str, dimension: Dimension) -> str:
+    """The operator of a bound in words, of a number of some dimension.
+
+    >>> bound_of("no faster than", parse_unit("ms").dimension), bound_of("no faster than", parse_unit("token/s").dimension)
+    ('>=', '<=')
+    """
+    if (fast := SPEEDS.get(words.lower())) is None:
+        return OPERATORS[words.lower()]
+    return ">=" if fast is (dimension == parse_unit("s").dimension) else "<="
 
 
 def _ends(text: str) -> tuple[str, str] | None:

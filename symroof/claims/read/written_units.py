@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from symroof.units import UNITS, parse_unit
 
-SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+")
+SEPARATOR = re.compile(r"\s{0,20}/\s{0,20}|\s+per\s+|\s+an?\s+|\s+for\s+(?:every|each)\s+")
 HOUR_OF = re.compile(r"(?:GPU|device|card|chip|accelerator|node|[AH]\d{3}|B\d{3})[\s-](?=h(?:ours?|rs?)?\b)", re.IGNORECASE)
 """A GPU-hour is an hour, of one device."""
 NAMES = re.compile(
@@ -54,9 +54,14 @@ DENOMINATOR = re.compile(
     rf"{COUNT}{LONG}(?:(?!(?:of|and|with)\b)[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})(?![\w])"
 )
 """``per GPU``, ``an hour``, ``/1K tokens``, ``on each device``: at once behind a unit."""
+ALSO = re.compile(
+    rf"(?:,?\s+and\s+|,\s+)(?:(?:(?:on|for|in|of|at)\s+)?(?:per|each|every)\s+(?P<noun>{'|'.join(NOUNS[kind] for kind in ('device', 'layer', 'head', 'request'))})"
+    r"|(?<!, )(?P<bare>layer|device|GPU|card|chip|head|request|user|sequence))(?!\w|\s+\d|-)"
+)
+"""``per layer and device``: behind what else a number is of; without ``per`` only one of a kind."""
 LEADING = re.compile(
     rf"(?:^\s*|[.,;:(|]\s*|\band\s+|\bso\s+|\bthen\s+)(?:(?:on|for|in|and|so)\s+)?(?:each|every|per)\s+{COUNT}{LONG}(?:[A-Za-z]{{3,14}}[\s-]){{0,2}}?(?:{NOUN})\b"
-    r"(?:\s+and\s+(?:(?:each|every|per)\s+)?(?P<also>layer|head)\b)?"
+    r"(?:\s+and\s+(?:(?:each|every|per)\s+)?(?P<also>layer|head|device|GPU|card)\b)?"
     r"(?![\s-]*(?:per|of each|group))(?:(?!\b(?:together|total|altogether|overall|in all|all)\b)[^.;!?|\d]){0,60}$",
     re.IGNORECASE,
 )
@@ -167,10 +172,12 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     (['layer', 'token'], ['device'])
     >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)]
     ['1,000 tokens']
+    >>> [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)]
+    ['layer', 'device']
     """
     behind = tuple(_behind(text, stop))
     match = LEADING.search(text[max(start - 120, 0) : start])
-    leading = (_denominator(match), *([Denominator(match["also"])] if match["also"] else [])) if match else ()
+    leading = (_denominator(match), *([Denominator(_kind(match["also"]))] if match["also"] else [])) if match else ()
     if any(one.kind not in TIMES for one in behind):  # then only a part of the model can be added
         kinds = {one.kind for one in behind}
         leading = tuple(one for one in leading if one.kind in PARTS and one.kind not in kinds)
@@ -181,6 +188,14 @@ def _behind(text: str, place: int) -> Iterator[Denominator]:
     while match := DENOMINATOR.match(text, place):
         yield _denominator(match)
         place = match.end()
+        while also := ALSO.match(text, place):
+            yield Denominator(_kind(also["noun"] or also["bare"]))
+            place = also.end()
+
+
+def _kind(noun: str) -> str:
+    """The kind that a noun is of."""
+    return next(kind for kind, words in NOUNS.items() if re.fullmatch(words, noun))
 
 
 def _denominator(match: re.Match[str]) -> Denominator:

@@ -28,6 +28,8 @@ FAILURES = (InputError, ArithmeticError, LookupError)
 
 BYTES = re.compile(r"([kKMGTP])i?(?:B|bytes?|bits?)\b")
 PREFIXES = "KMGTP"
+OF_OTHER_PARTS = ("peak_flops", "mem_bandwidth")
+"""Figures whose mistaking for another part's has a name of its own."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Context:
         prefix: of the unit of bytes it is written in (``G``); empty where there is none.
         steps: numbers that its arithmetic may name: the steps of a chain before it.
         written: the unit it is written in (``ms``); empty for none.
+        entry: the figure of the catalogue that it is, where no other slip is of such figures.
     """
 
     claim: ClaimSpec
@@ -49,6 +52,7 @@ class Context:
     prefix: str = ""
     steps: Steps = field(default_factory=dict)
     written: str = ""
+    entry: str = ""
 
     @property
     def answers(self) -> BoundCase:
@@ -154,12 +158,18 @@ def context_of(claim: ClaimSpec, derived: Derived, written: str, steps: Steps | 
     """The context of a claim; a figure of the catalogue is that quantity of its device or model."""
     prefix = match[1].upper() if (match := BYTES.search(written)) else ""
     number = next(iter(figures(written)), None)
-    made = Context(claim, (claim.given,), derived.number or Fraction(0), derived.unit, prefix, steps or {}, number.unit if number else "")
+    quantity = as_quantity(claim.catalogue) if claim.catalogue else None
+    entry = claim.catalogue or "" if not quantity or quantity[0] not in OF_OTHER_PARTS else ""
+    made = Context(claim, (claim.given,), derived.number or Fraction(0), derived.unit, prefix, steps or {}, number.unit if number else "", entry)
     if claim.form == "compare":
         return replace(made, cases=tuple(merged_settings(claim.given, between) for between in claim.between))
-    if claim.form == "catalogue" and (quantity := as_quantity(claim.catalogue or "")):
+    if quantity:
         name, case = quantity
-        context = replace(made, claim=claim.model_copy(update={"catalogue": None, "quantity": name, "given": case}), cases=(case,))
+        context = replace(
+            made,
+            claim=claim.model_copy(update={"catalogue": None, "quantity": name, "given": case}),
+            cases=(case,),
+        )
         return context if context.value_with(({},)) == made.value else made
     return made
 

@@ -34,6 +34,8 @@ PAIRED_DIGITS = 4
 """Digits from which on a claim is fine enough for two slips at once, or for one wrong digit."""
 BINARY = "gb_gib"
 """The unit error that occurs together with any other: half of all texts write KB for KiB."""
+OF_NOTATION = frozenset({BINARY, "bits_bytes", "decimal_point", "decimal_binary_k", "inverted_ratio", "hours_seconds"})
+"""Slips of units, whose factors any count of a power of two is made of."""
 MOST_CHANGES = 14
 """Changes of the case that are tried two by two."""
 MOST_SUGGESTIONS = 3
@@ -113,8 +115,23 @@ def _of_formulas(singles: Sequence[SlipPrediction], context: Context, written: W
     if not matches:
         return []
     share = chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in singles], written))
+    twins = _twins(matches[0], singles, context)
+    matches = [replace(matches[0], texts=(" or ".join((*matches[0].texts, *map(_said, twins))),)), *matches[1:]]
     explained = [explanation for p in matches for explanation in _explained(p, share <= MOST_CHANCE, share, context)]
+    explained += [explanation for p in twins for explanation in _explained(p, False, share, context)]
     return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
+
+
+def _twins(found: SlipPrediction, singles: Sequence[SlipPrediction], context: Context) -> list[SlipPrediction]:
+    """Two slips that lead to exactly the same as a count read twice or left out: 28 layers are 7 query heads for each KV head of 4 requests."""
+    if not (found.misreading and found.misreading.depends_on):
+        return []
+    able = [p for p in singles if p.slips[0] not in OF_NOTATION and p.slips != found.slips]
+    return [pair for pair in _pairs(able, context) if pair.value == found.value][:1]
+
+
+def _said(prediction: SlipPrediction) -> str:
+    return " and ".join(prediction.texts)
 
 
 def _of_digits(singles: Sequence[SlipPrediction], context: Context, written: WrittenNumber) -> list[SlipExplanation]:
@@ -216,7 +233,7 @@ def _ordered(predictions: Iterable[SlipPrediction], written: WrittenNumber) -> l
 
 def _explained(prediction: SlipPrediction, named: bool, share: float, context: Context) -> list[SlipExplanation]:
     """A prediction in words; two slips at once are listed under both names."""
-    text = f"{' and '.join(prediction.texts)}: {factor_text(prediction.value / context.value)}"
+    text = f"{_said(prediction)}: {factor_text(prediction.value / context.value)}"
     return [SlipExplanation(slip, named, prediction.value, share, text) for slip in prediction.slips]
 
 

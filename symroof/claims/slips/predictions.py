@@ -8,10 +8,10 @@ from typing import Any
 
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.claims.catalogue_figures import confusable_figures
+from symroof.claims.catalogue_figures import confusable_figures, kin_entries
 from symroof.claims.claim_settings import Settings, merged_settings, study_of
 from symroof.claims.slips.context import FAILURES, Context
-from symroof.claims.slips.slip_catalogue import CaseChange, MisreadResult, OtherFigure, RoundedFigure, Slip
+from symroof.claims.slips.slip_catalogue import CaseChange, MisreadResult, OtherEntry, OtherFigure, RoundedFigure, Slip
 from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Expr, mentions
@@ -58,6 +58,10 @@ LEAST_DIGITS = {"parts": 2, "relatives": FINE_DIGITS}
 def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
     for variant in slip.variants:
+        if isinstance(variant, OtherEntry):
+            for part, figure in kin_entries(context.entry):
+                yield SlipPrediction((slip.name,), (variant.text.format(figure=part),), figure, paired=False, digits=LEAST_DIGITS["parts"])
+            continue
         if isinstance(variant, MisreadResult):
             value = _misread_value(context, variant) if can_happen(variant, context.unit, context.dependencies or frozenset()) else None
             if value is not None:
@@ -125,14 +129,19 @@ def _set(context: Context, variant: CaseVariant, answers: BoundCase) -> Iterator
                 variant.text,
                 {name: _worked_out(answers.case, name, value) for name, value in variant.sets.items() if context.depends_on(name) or name not in NAMES},
             )
-    elif not context.depends_on(variant.symbol):
+    elif not all(context.depends_on(name) for name in (variant.symbol, *(variant.also if isinstance(variant, OtherFigure) else ()))):
         return
     elif isinstance(variant, RoundedFigure):
         few = rounded(answers.case.value(variant.rate or variant.symbol), variant.digits)
         yield variant.text, {variant.symbol: 1 / few if variant.rate else few}
     else:
-        for name, value in confusable_figures(answers, variant.symbol, variant.kind):
-            yield variant.text.format(figure=name), {variant.symbol: value}
+        symbols = (variant.symbol, *variant.also)
+        figures = [dict(confusable_figures(answers, symbol, variant.kind)) for symbol in symbols]
+        for name in figures[0]:
+            if all(name in own for own in figures) and (
+                not variant.also or all(own[name] != answers.case.value(s) for s, own in zip(symbols, figures, strict=True))
+            ):
+                yield variant.text.format(figure=name), {symbol: own[name] for symbol, own in zip(symbols, figures, strict=True)}
 
 
 def _can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:

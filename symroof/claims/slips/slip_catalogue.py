@@ -48,11 +48,20 @@ class OtherFigure:
         symbol: the input.
         kind: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin with memory of its sort),
             ``relatives`` (its other kin).
+        also: inputs that are taken from there too.
     """
 
     text: str
     symbol: str
     kind: str
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OtherEntry:
+    """The same figure of a data sheet from a part of the same family; ``{figure}`` is the part's name."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -73,7 +82,7 @@ class MisreadResult:
     depends_on: tuple[str, ...] = ()
 
 
-Variant = CaseChange | RoundedFigure | OtherFigure | MisreadResult
+Variant = CaseChange | RoundedFigure | OtherFigure | OtherEntry | MisreadResult
 
 
 @dataclass(frozen=True)
@@ -248,6 +257,11 @@ DEVICE = (
         OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", "parts"),
         OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", "relatives"),
     )),
+    Slip("other_variant", (
+        OtherFigure("the {figure} in its place, peak and bandwidth", "peak_flops", "parts", ("mem_bandwidth",)),
+        OtherFigure("the memory of the {figure}", "mem_capacity", "parts"),
+        OtherEntry("the figure of the {figure}"),
+    ), numbers_only=True),
     Slip("bidirectional_link", (
         CaseChange("both directions of the link added", _times("2", "link_bandwidth")),
         CaseChange("both directions of the host link added", _times("2", "host_bandwidth")),

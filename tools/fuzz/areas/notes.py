@@ -99,7 +99,18 @@ def latex_note() -> st.SearchStrategy[str]:
 
 def attempts() -> st.SearchStrategy[Attempt]:
     """Notes are checked in every form of answer, and corrected."""
-    forms = ((), ("--json",), ("--format", "github"), ("--format", "sarif"), ("--fix", "-o", "copy.md"), ("--fix",), ("--fix", "--in-place"), ("--strict",), ())
+    forms = (
+        (),
+        ("--json",),
+        ("--format", "github"),
+        ("--format", "sarif"),
+        ("--format", "junit"),
+        ("--fix", "-o", "copy.md"),
+        ("--fix",),
+        ("--fix", "--in-place"),
+        ("--strict",),
+        (),
+    )
     of_markdown = st.tuples(note(), st.sampled_from(forms)).map(lambda t: Attempt(("check", "n.md", *t[1]), {"n.md": t[0].encode("utf-8", "surrogatepass")}))
     of_latex = st.tuples(latex_note(), st.sampled_from(forms[:4])).map(
         lambda t: Attempt(("check", "n.tex", *t[1]), {"n.tex": t[0].encode("utf-8", "surrogatepass")})

@@ -1,0 +1,207 @@
+"""The conditions under which a formula is right: counting switches, identities between dimensions, parts of the model left out.
+
+The derived formula is made again under each and compared exactly, the fewest first. An identity is tried only where the derived formula has a name
+that the claimed one lacks, so that it must have been replaced; one that is false in the claim's case is never assumed.
+
+>>> conditions(ClaimSpec(id="p", quantity="params", formula="12*L*d^2", given={"model": "gpt2"}))[:2]
+('norms and biases left out', 'embeddings left out')
+"""
+
+import itertools
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from symroof.claims.claim_settings import settings_text, with_settings
+from symroof.claims.claimed_formula import ALL_ACTIVE, ClaimedFormula, Identity, identity_text
+from symroof.claims.slips.context import FAILURES, dependencies
+from symroof.claims.slips.explain import OTHER_COUNTS
+from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange
+from symroof.formula.canonical_form import NoForm, NormalForms
+from symroof.formula.compare import lower_order, same
+from symroof.formula.evaluate import NoValue
+from symroof.formula.polynomial import ONE_TERM, Monomial, TooLarge, tree_of
+from symroof.formula.rewrite import without_rounding
+from symroof.formula.text import text
+from symroof.formula.tree import Call, Name, Num, names
+from symroof.specs.claims import ClaimSpec
+from symroof.theory.spellings import read_formula
+from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
+
+SECONDS = 1.0
+"""Processor time for the search for the conditions of one formula."""
+MISTAKEN = frozenset(
+    (switch, value)
+    for slip in CATALOGUE
+    if slip.name not in OTHER_COUNTS
+    for variant in slip.variants
+    if isinstance(variant, CaseChange)
+    for switch, value in variant.sets.get("assume", {}).items()
+)
+"""Choices that are mistakes with a name of their own rather than another way to count."""
+
+PARAMETERS = "params"
+REPLACED: Mapping[str, tuple[str, ...]] = {
+    "d_ff": ("4*d_model", "8*d_model/3"),
+    "ffn_matrices": ("2", "3"),
+    "value_dim": ("head_dim",),
+    "n_kv_heads": ("n_heads",),
+    "d_model": ("n_heads*head_dim",),
+}
+"""What texts put for a dimension, by its name, in the order in which it is substituted."""
+EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
+EMBEDDINGS_OUT, NORMS_OUT = "embeddings left out", "norms and biases left out"
+NO_POSITIONS, HEAD_OUT = "position embeddings left out", "output head left out"
+LINKS, LINKS_OUT = ("link_bytes_per_element", "link_latency"), "links left out"
+FOR_LONG_PROMPTS = "prompt + 1 taken as prompt"
+COUNTED = frozenset({"n_layers", "n_heads", "n_kv_heads", "ffn_matrices", "experts_per_token", "n_shared_experts", "shared_blocks"})
+"""Dimensions that count parts; a matrix has two others, a vector one."""
+ROUNDED = {"floor": "it is not rounded down to a whole number", "ceil": "it is not rounded up to a whole number"}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Identities substituted into both sides, and how a text would say each of them."""
+
+    identities: tuple[Identity, ...] = ()
+    words: tuple[str, ...] = ()
+
+
+def conditions(claim: ClaimSpec, end: float | None = None) -> tuple[str, ...]:
+    """The fewest conditions under which a formula is right, in words; empty where there are none.
+
+    Args:
+        end: the processor time at which the search ends.
+
+    Raises:
+        InputError: what cannot be read, an unknown name.
+    """
+    end = time.process_time() + SECONDS if end is None else end
+    found: list[tuple[str, ...]] = []
+    for _, alike in itertools.groupby(settings_of_counts(claim), key=lambda settings: len(settings.get("assume", {}))):
+        for settings in alike:
+            found += _under(claim, settings, end)
+        if found or time.process_time() > end:
+            break
+    return min(found, key=lambda words: (FOR_LONG_PROMPTS in words, len(words)), default=())
+
+
+def _under(claim: ClaimSpec, settings: Mapping[str, Any], end: float) -> Iterator[tuple[str, ...]]:
+    """The conditions under which a formula is right with some settings: the first that makes the two sides equal, or nearly."""
+    try:
+        sides = ClaimedFormula(with_settings(claim, settings))
+        for tried in replacements(sides):
+            if time.process_time() > end:
+                return
+            words = (*filter(None, [settings_text(settings)]), *tried.words)
+            near = _holds(ClaimedFormula(sides.claim, tried.identities))
+            if near is not None and (*words, *near):
+                yield (*words, *near)
+                return
+    except FAILURES:
+        return
+
+
+def _holds(sides: ClaimedFormula) -> tuple[str, ...] | None:
+    """What else two sides need to be equal: nothing, or a prompt so long that a token more or less does not matter; None where they differ."""
+    for stops in sides.expansion_stops:
+        claimed, derived = sides.substituted(sides.claimed, stops), sides.substituted(sides.derived, stops)
+        if same(claimed, derived):
+            return ()
+        if lower_order(claimed, derived, "prompt"):
+            return (FOR_LONG_PROMPTS,)
+        bent = sides.bends(claimed, derived)
+        if bent and same(claimed, without_rounding(derived, bent)):
+            floors = sides.omitted_bends()
+            refuted = any(floor.function in ROUNDED or sides.bend_is_inactive(floor) is False for floor in floors)
+            return None if refuted else tuple(map(reaches, floors))
+    return None
+
+
+def reaches(floor: Call) -> str:
+    """``x >= 0`` of ``max(x, 0)``."""
+    held, least = sorted(floor.args, key=lambda arg: isinstance(arg, Num))
+    return f"{text(held)} >= {text(least)}"
+
+
+def settings_of_counts(claim: ClaimSpec) -> Iterator[dict[str, Any]]:
+    """Settings under which a formula is counted otherwise, the fewest first: none, a level of detail or one switch, both.
+
+    >>> list(settings_of_counts(ClaimSpec(id="t", quantity="itl", formula="1", given={"batch": 1})))[:3]
+    [{}, {'assume': {'detail': 'weights'}}, {'assume': {'detail': 'kv'}}]
+    """
+    assumed = {str(name): str(value) for name, value in claim.given.get("assume", {}).items()}
+    chosen = {} if "preset" in claim.given else expand_detail(assumed)
+    details = [{"detail": level} for level in reversed(DETAIL) if level != "exact" and not DETAIL[level].keys() & chosen.keys()]
+    singles = [
+        {switch: value}
+        for switch, declared in SWITCHES.items()
+        for value in declared.values
+        if value != declared.default and switch not in chosen and (switch, value) not in MISTAKEN
+    ]
+    if "preset" in claim.given:
+        details = singles = []
+    both = [detail | single for detail in details for single in singles if not DETAIL[detail["detail"]].keys() & single.keys()]
+    for tried in ({}, *details, *singles, *both):
+        yield {"assume": tried} if tried else {}
+
+
+def replacements(sides: ClaimedFormula) -> Iterator[Conditions]:
+    """The identities by which the claimed formula may have lost the names that it lacks, the fewest first."""
+    needed = dependencies(sides.answers.case, sides.asked)
+    inputs = sides.expansion_stops[-1]
+    claimed = set(names(sides.expanded(sides.claimed, inputs)))
+    lacking = set(names(sides.expanded(sides.derived, inputs))) - claimed
+    ways = [ways for name in REPLACED if (ways := list(_ways(sides, name, lacking, claimed)))]
+    embeddings = [name for name in EMBEDDINGS if name in lacking]
+    left_out = [Conditions()]
+    if embeddings:
+        words = NO_POSITIONS if "vocab_size" not in lacking else EMBEDDINGS_OUT if PARAMETERS in needed else HEAD_OUT
+        left_out.append(Conditions(tuple((name, "0") for name in embeddings), (words,)))
+    if lacking.intersection(LINKS):
+        left_out += [Conditions((*one.identities, *((name, "0") for name in LINKS)), (*one.words, LINKS_OUT)) for one in left_out]
+    yield from _combined(left_out, ways)
+    if ALL_ACTIVE[1] in names(sides.claimed):
+        yield Conditions((ALL_ACTIVE,), (identity_text((ALL_ACTIVE,)),))
+    if PARAMETERS in needed and PARAMETERS not in claimed and (matrices := _without_vectors(sides)):
+        yield from _combined([Conditions(((PARAMETERS, matrices), *one.identities), (NORMS_OUT, *one.words)) for one in left_out], ways)
+
+
+def _combined(left_out: Sequence[Conditions], ways: Sequence[Sequence[Conditions]]) -> Iterator[Conditions]:
+    for parts in itertools.product(left_out, *ways):
+        yield Conditions(tuple(one for part in parts for one in part.identities), tuple(word for part in parts for word in part.words))
+
+
+def _ways(sides: ClaimedFormula, name: str, lacking: set[str], claimed: set[str]) -> Iterator[Conditions]:
+    """What may stand for a dimension, if the derived formula has it and the claimed one does not, or the other way round with what it equals."""
+    for formula in REPLACED[name]:
+        parts = set(names(read_formula(formula)))
+        if name not in lacking and not (name in claimed and parts & lacking and not parts <= claimed):
+            continue
+        if holds(sides, (name, formula)) is not False:
+            yield Conditions(((name, formula),), (identity_text(((name, formula),)),))
+
+
+def holds(sides: ClaimedFormula, identity: Identity) -> bool | None:
+    """Whether an identity is true in the numbers of the claim's case; None where it has no numbers."""
+    case = sides.answers.case
+    try:
+        return bool(case.evaluate(Name(identity[0])) == case.evaluate(read_formula(identity[1])))
+    except (NoValue, TypeError, LookupError, ArithmeticError):
+        return None
+
+
+def _without_vectors(sides: ClaimedFormula) -> str:
+    """The parameters in matrices: each has two widths; norms and biases have one. Empty where that is no shorter."""
+    forms = NormalForms()
+
+    def widths(monomial: Monomial) -> int:
+        return sum(exponent for name, exponent in monomial if name not in COUNTED)
+
+    try:
+        form = forms.of(sides.expanded(Name(PARAMETERS), frozenset()))
+    except (TooLarge, NoForm):
+        return ""
+    matrices = {monomial: count for monomial, count in form.over.items() if widths(monomial) > 1}
+    return text(tree_of(matrices, forms.atoms)) if form.under == ONE_TERM and matrices and len(matrices) < len(form.over) else ""
