@@ -64,11 +64,17 @@ def _state(c: Configuration) -> str:
     return said if said.startswith(("misses", "does", "passes")) else f"is {said}"
 
 
+MOST_BASES = 3
+"""What numbers rest on that the first screen says; ``--details`` has all."""
+
+
 def _basis(choice: Selection) -> list[str]:
     """What the values are, and what the marks mean over their ranges."""
     ranged = any(c.run.own.box for c in choice.configurations)
     said = f"; {PASSES} passes over the whole range, {IN_PART} in part of it" if ranged else ""
-    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")] + [*choice.basis[1:]]
+    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")] + [
+        line for text in choice.basis[1:MOST_BASES] for line in wrapped(text, "  ", "! ")
+    ]
 
 
 def _left_out(count: int, show: int) -> list[str]:

@@ -128,10 +128,12 @@ class EfficienciesSpec(Spec):
     within_half: Amount
     held: Amount
     efficiencies: tuple[Efficiency, ...]
-    measured: tuple[MeasuredKind, ...]
+    measured: tuple[MeasuredKind, ...] = ()
 
     def beyond(self, case: MeasuredKind) -> str:
         """In words, that nothing like a case was measured, and what is nearest; empty where something was, if on another device of the family."""
+        if not self.measured:
+            return ""
         nearest = min(self.measured, key=lambda kind: (sum(FARTHEST[name] for name in kind.differences(case)), -kind.rows))
         if nearest.differences(case) in ((), ("device",)):
             return ""

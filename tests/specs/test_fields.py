@@ -185,7 +185,8 @@ def test_a_schema_takes_a_bare_number_where_the_field_does(unit, bare, kinds):
     ("kind", "title", "vendor", "family"),
     [
         ("HBM3e", "NVIDIA H200", "NVIDIA", "hbm"),
-        ("hbm2", "x", "AMD", "hbm"),
+        ("hbm2", "x", "AMD", "cdna"),
+        ("HBM2e", "Gaudi2", "Intel", "gaudi"),
         ("GDDR6X", "GeForce RTX 4090", "NVIDIA", "geforce"),
         ("gddr6", "L4", "NVIDIA", "gddr"),
         ("LPDDR5", "M3 Max", "Apple", "apple"),
