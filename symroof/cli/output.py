@@ -35,9 +35,10 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
 
 def say_marked(text: str) -> None:
     """Print text with its verdicts and warnings in colour, where the output takes colours."""
-    from symroof.cli.terminal import coloured
+    from symroof.cli.terminal import coloured, takes_colours
 
-    click.echo(coloured(visible(text, line_breaks=True)))
+    shown = visible(text, line_breaks=True)
+    click.echo(coloured(shown) if takes_colours() else shown)
 
 
 def say_json(value: object, *, err: bool = False, **options: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 
@@ -51,8 +52,16 @@ def colour_option() -> click.Option:
     )
 
 
+def takes_colours() -> bool:
+    """Whether the command writes styles: as ``--color`` and ``NO_COLOR`` say, else where its output is a terminal."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
 def coloured(text: str) -> str:
-    """Marks of verdicts and warnings in their colours; click takes them out where the output is no terminal.
+    """Marks of verdicts and warnings in their colours.
 
     >>> coloured("✓ h200")
     '\\x1b[32m✓\\x1b[0m h200'

@@ -23,7 +23,6 @@ LARGEST_FILE = 256 << 20
 
 def main() -> None:
     """Import everything once, then serve."""
-    os.environ["NO_COLOR"] = "1"  # a style of ours is no sign of a stranger's
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     _import_all()
