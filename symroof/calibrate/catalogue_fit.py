@@ -235,11 +235,10 @@ def leave_one_source_out(
         fitted.append((own, with_missing_classes({**values, **latency}, general, own.keys)))
     made, widening = [], {}
     for group in sorted({interval_group(row.family, row.engine) for row in rows}):
+        tables = [(FitArrays(tuple(row for row in own.rows if interval_group(row.family, row.engine) == group)), values) for own, values in fitted]
         for step in range(1, MOST_STEPS + 1):
             widening[group] = step / 20
-            tried = [
-                p for own, values in fitted for p in _predicted(own, values, width, widening[group]) if interval_group(p.row.family, p.row.engine) == group
-            ]
+            tried = [prediction for own, values in tables if own.rows for prediction in _predicted(own, values, width, widening[group])]
             if sum(prediction.held for prediction in tried) >= HELD * len(tried):
                 break
         made += tried

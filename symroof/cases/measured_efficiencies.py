@@ -43,7 +43,7 @@ OF_EXPERTS = {
         measured=True,
     ),
 }
-"""What whole experts spread over devices cost beyond their peak. The fit of the catalogue has no rows that tell."""
+"""What whole experts spread over devices cost beyond their peak: said of the rows that the fit is made of, and not fitted itself."""
 OF_GROUPS = {
     "work_overlap": SourcedValue(
         Num(Fraction(0)),

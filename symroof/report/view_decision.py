@@ -71,10 +71,9 @@ def options(study: Study, subject: BoundCase) -> list[list[str]]:
         return []
     rows = []
     for case in [subject, *others][:MOST_OPTIONS]:
-        numbers = (replace(found, low=None, high=None).plain(DIGITS) if (found := case.get(name)) else UNKNOWN for name in decision_metrics(case).values())
-        price = case.get("fleet_price") if "arrival_rate" in case.given else case.get("instance_price")
-        money = (replace(found, low=None, high=None).plain(DIGITS) if found else UNKNOWN for found in (case.get("cost_per_mtok"), price))
-        rows.append([marked(case_label(case), case), outcome(case), *numbers, *money])
+        names = (*decision_metrics(case).values(), "cost_per_mtok", "fleet_price" if "arrival_rate" in case.given else "instance_price")
+        numbers = (replace(found, low=None, high=None).plain(DIGITS) if (found := case.get(name)) else UNKNOWN for name in names)
+        rows.append([marked(case_label(case), case), outcome(case), *numbers])
     return rows
 
 
