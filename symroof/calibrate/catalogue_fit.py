@@ -88,7 +88,7 @@ class FitArrays:
         """The parts, the row of each, and the indices of their parameters."""
         place = {key: i for i, key in enumerate(self.keys)}
         parts = [(i, part, [place[key] for key in self.classes(row)]) for i, row in enumerate(self.rows) for part in row.parts]
-        values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent, p.added] for _, p, _ in parts])
+        values = np.array([[max(p.compute, p.tile), p.memory, p.layers, p.between, p.messages, p.sent, p.added, p.network] for _, p, _ in parts])
         return values, np.array([i for i, _, _ in parts]), np.array([places for _, _, places in parts])
 
     @cached_property
@@ -109,7 +109,7 @@ class FitArrays:
     def _times(self, values: Array) -> Array:
         parts, row, places = self.arrays
         mfu, mbu, layer, elementwise, latency, link = values[places].T
-        fixed = parts[:, 2] * layer + parts[:, 3] * elementwise + parts[:, 4] * latency
+        fixed = parts[:, 2] * layer + parts[:, 3] * elementwise + parts[:, 4] * latency + parts[:, 7]
         compute, memory = parts[:, 0] / mfu, parts[:, 1] / mbu
         times = np.maximum(compute, memory) + parts[:, 6] * np.minimum(compute, memory) + fixed + parts[:, 5] / link
         summed: Array = np.bincount(row, weights=times, minlength=len(self.rows)).astype(np.float64)

@@ -7,7 +7,7 @@ from typing import Any
 
 from symroof.cases.bind_cases import bound_cases
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import OF_EXPERTS, as_expected, kind_of, share_of_tile
+from symroof.cases.measured_efficiencies import OF_EXPERTS, OF_NETWORK, as_expected, kind_of, share_of_tile
 from symroof.cases.request import request_of
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -29,7 +29,7 @@ LATENCIES = ("layer_overhead", "elementwise_bytes", "link_latency")
 @dataclass(frozen=True)
 class TimeParts:
     """A time in seconds, as ``max(compute/mfu, tile/mfu, memory/mbu) + layers*layer_overhead + between*elementwise_bytes + messages*link_latency +
-    sent/link_share``; ``between`` is in seconds per byte; ``tile`` is the time of multiplying the smallest tile of rows with all weights read.
+    sent/link_share + network``; ``between`` is in seconds per byte; ``tile`` is the time of multiplying the smallest tile of rows with all weights read.
     With ``added`` (1) the maximum is a sum, as of attention groups."""
 
     compute: float
@@ -40,6 +40,7 @@ class TimeParts:
     sent: float
     tile: float = 0.0
     added: float = 0.0
+    network: float = 0.0
 
     def scaled(self, times: float) -> "TimeParts":
         """The parts of so many times the time."""
@@ -176,12 +177,13 @@ def accumulating(row: Measurement) -> Fraction | None:
 
 def _of(case: Case, metric: str, tile: Fraction | None) -> TimeParts:
     """The parts of a time, each isolated by removing the others."""
-    none = {**dict.fromkeys(SHARES, FREE), **dict.fromkeys(LATENCIES, Fraction(0))}
+    none = {**dict.fromkeys(SHARES, FREE), **dict.fromkeys((*LATENCIES, *OF_NETWORK), Fraction(0))}
 
-    def alone(**changes: int) -> float:
+    def alone(**changes: Fraction | int) -> float:
         return float(case.changed({**none, **{name: Fraction(value) for name, value in changes.items()}}).value(metric))
 
     memory = alone(mbu=1)
     costs = (alone(layer_overhead=1), alone(elementwise_bytes=1), alone(link_latency=1), alone(link_share=1))
     added = float(case.theory.layout.attention_dp and case.has("n_experts"))
-    return TimeParts(alone(mfu=1), memory, *costs, tile=memory / float(tile) if tile else 0.0, added=added)
+    network = alone(**as_expected(OF_NETWORK))
+    return TimeParts(alone(mfu=1), memory, *costs, tile=memory / float(tile) if tile else 0.0, added=added, network=network)

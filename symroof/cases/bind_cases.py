@@ -154,7 +154,7 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         add_drafts(given, warnings)
     if layered.basis == "measured" and device and profile:
         add_measured_efficiencies(
-            device, layered.engine_class or profile.kind, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated"
+            device, profile, layered.engine_class or profile.kind, from_specs.compute, given, warnings, assumptions["scheduling"] == "disaggregated"
         )
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}

@@ -279,7 +279,7 @@ class BoundCase(DropsCaches):
             return None
         given, warnings = dict(self.given), list(self.warnings)
         apart = self.assumptions["scheduling"] == "disaggregated"
-        add_measured_efficiencies(device, self.engine_class, self.compute, given, warnings, apart)
+        add_measured_efficiencies(device, profile, self.engine_class, self.compute, given, warnings, apart)
         return self.with_changes(given=given, warnings=tuple(warnings))
 
     @cached_property

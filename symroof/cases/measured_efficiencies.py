@@ -1,12 +1,14 @@
 """Efficiencies from evidence: what measurements of others say of a device and a class of engines, where a case gives no number."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
 
 from symroof.cases.spec_values import SourcedValue, number_of
 from symroof.formula.tree import Num
 from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, MeasuredKind, link_group, shipped_efficiencies, tile_share, unit_of
+from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.input_values import Setting
@@ -24,17 +26,26 @@ AT_PEAK = {
     "work_overlap": 1,
     "exchange_overlap": 1,
     "expert_imbalance": 1,
+    "expert_spread": 0,
+    "network_latency": 0,
+    "server_latency": 0,
     "layer_overhead": 0,
     "step_overhead": 0,
     "elementwise_bytes": 0,
 }
 """Efficiencies, and the value of each at 100 % of peak."""
 
-COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency", "expert_imbalance"})
+COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency", "network_latency", "server_latency", "expert_imbalance", "expert_spread"})
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
 _LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
 OF_EXPERTS = {
+    "expert_spread": SourcedValue(
+        ValueRange(Fraction(0), Fraction(3), "0..3", Fraction(3, 2)),
+        "the largest of 8 to 16 random numbers of experts is 1.4 to 1.8 standard deviations above the mean (InferenceX, H200, few requests: about 2)",
+        "1.5 (0 to 3)",
+        measured=True,
+    ),
     "exchange_overlap": SourcedValue(Num(Fraction(0)), "measured: engines exchange and then work, unless told to split batches in two", "0", measured=True),
     "expert_imbalance": SourcedValue(
         ValueRange(Fraction(1), Fraction(3, 2), "1..1.5", Fraction(5, 4)),
@@ -53,6 +64,15 @@ OF_GROUPS = {
     )
 }
 """What attention groups beside experts cost: attention multiplies while experts wait to be read, and the other way round."""
+OF_NETWORK = {
+    "network_latency": SourcedValue(
+        ValueRange(Fraction(20, 10**6), Fraction(70, 10**6), "20 us..70 us", Fraction(45, 10**6)),
+        "measured: an all-reduce over two nodes of H100 takes 45 us more than one inside (InferenceX, DeepSeek-R1 on 16 devices, five rows)",
+        "45 us (20 us to 70 us)",
+        measured=True,
+    )
+}
+"""What a collective between nodes costs beyond one inside, where a group is larger than a node."""
 
 FAMILIES = {
     "hbm": "NVIDIA HBM",
@@ -100,16 +120,25 @@ def values_at_peak(given: Mapping[str, SourcedValue]) -> dict[str, SourcedValue]
 
 
 def add_measured_efficiencies(
-    device: HardwareSpec, engine: str, compute: str | None, given: dict[str, SourcedValue], warnings: list[str], separate_prefill: bool = False
+    device: HardwareSpec,
+    profile: EngineProfile,
+    engine: str,
+    compute: str | None,
+    given: dict[str, SourcedValue],
+    warnings: list[str],
+    separate_prefill: bool = False,
 ) -> None:
-    """Add to ``given`` what it lacks of the fitted inputs, each a range with its expected value; those of links where several devices work on a request.
+    """Add to ``given`` what it lacks of the fitted inputs, each a range with its expected value; those of links where several devices work on a request;
+    and the times that servers of the engine were seen to take. ``engine`` is the class of engines whose efficiencies hold.
 
     ``compute`` is the precision that the device multiplies in, ``separate_prefill`` whether prompts are read on devices of their own. Copies have no links.
 
     Raises:
         FileNotFoundError: a broken installation.
     """
-    exchanges = "n_experts" in given and any(_degree(given.get(name)) for name in ("ep", "attention_dp"))
+    tp, ep, groups = (_degree(given.get(name)) for name in ("tp", "ep", "attention_dp"))
+    spread = "n_experts" in given and (ep or groups)
+    exchanges = spread and (groups or not tp)
     grouped = separate_prefill or any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
@@ -119,8 +148,17 @@ def add_measured_efficiencies(
             warnings.append(word)
         if name == "mbu":
             _limit_by_tile(given, share_of_tile(device.family, engine, compute, given))
-    beside = (OF_EXPERTS if exchanges else {}) | (OF_GROUPS if exchanges and _degree(given.get("attention_dp")) else {})
+    beside = (OF_EXPERTS if spread else {}) | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if _spans_nodes(given) else {})
+    beside |= dict(_of_server(profile))
     given |= {name: value for name, value in beside.items() if name not in given}
+
+
+def _of_server(profile: EngineProfile) -> Iterator[tuple[str, SourcedValue]]:
+    """The times that servers of an engine were seen to take."""
+    for name, entry in profile.spec.measured.items():
+        yield name, SourcedValue(
+            entry.range_of(name), f"measured: {profile.source(entry.source)}", f"{entry.value} ({entry.low} to {entry.high})", measured=True
+        )
 
 
 def share_of_tile(family: str, engine: str, compute: str | None, given: Mapping[str, SourcedValue]) -> Fraction | None:
@@ -162,6 +200,12 @@ def _fitted(name: str, family: str, engine: str) -> tuple[SourcedValue, str]:
     """The value of an input, written once for all devices of a family, and a word where it is that of others."""
     entry, word = shipped_efficiencies().chosen(name, family, engine)
     return SourcedValue(range_of(entry), source(entry, engine), range_text(entry), measured=True), word
+
+
+def _spans_nodes(given: Mapping[str, SourcedValue]) -> bool:
+    """Whether the devices of a stage are more than a node has; not where a number is open."""
+    node, *group = (number_of(given, name, defaults=True) for name in ("node_devices", "tp", "attention_dp"))
+    return node is not None and math.prod(size or 1 for size in group) > node
 
 
 def _degree(given: SourcedValue | None) -> bool:

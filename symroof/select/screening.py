@@ -37,7 +37,7 @@ VALUES = (
 """What configurations are compared by, besides the metrics of their targets."""
 
 QUEUED = "loaded_ttft"
-WITHOUT_QUEUE = tuple(("sustained_itl", reading, "queue_time") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
+WITHOUT_QUEUE = tuple(("sustained_itl", reading, "time_outside_steps") for reading in ("prompt_prefill_time", "mix_prompt_prefill_time"))
 """What rises with the batch: the ITL, and the TTFT without any wait for a lane; of identical requests, and of a mix."""
 
 ROOM = ("usable_memory_per_device", "concurrency")

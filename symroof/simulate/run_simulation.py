@@ -110,7 +110,7 @@ def _bounded(work: Workload, rules: Rules) -> None:
         )
 
 
-RESTS_ON = ("loaded_time", "concurrency", "load")
+RESTS_ON = ("loaded_time", "concurrency", "load", "time_outside_steps")
 OF_PREFILL = ("prefill_time", "prefill_overhead", "transfer_time")
 """Its times, what memory holds, and what comes; and those of a prefill on its own."""
 
@@ -230,7 +230,7 @@ def _rules(answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str,
     told.append("the first token comes with the prefill, each other one with a step")
     if cost.decoded > 1:
         told[-1] = f"the first token comes with the prefill, then {cost.gained:.3g} with each step in the mean, which verifies {cost.decoded} for a request"
-    return Rules(batch, budget or 0, together, instances, share, transfer), tuple(told)
+    return Rules(batch, budget or 0, together, instances, share, transfer, float(case.value("server_latency"))), tuple(told)
 
 
 def _warnings(answers: BoundCase, runs: list[Run]) -> tuple[str, ...]:

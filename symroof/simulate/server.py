@@ -39,6 +39,7 @@ class Rules:
         prefill_instances: how many instances prefill, where they are others than those that decode.
         share: the share of a group's memory that a request takes at its longest context.
         transfer: seconds that the cache of a prompt takes to the device that decodes.
+        front: seconds from a request's arrival until the engine may take it.
     """
 
     batch: int
@@ -47,6 +48,7 @@ class Rules:
     prefill_instances: Fraction = Fraction(1)
     share: Callable[[int], float] = lambda context: 0.0
     transfer: Callable[[int], float] = lambda prompt: 0.0
+    front: float = 0.0
 
 
 class Group:
@@ -125,7 +127,7 @@ class Server:
         self.read, self.joined = list(self.cached), [0] * count
         self.own_steps = steps_of(work.output, cost.gained)
         self.groups = [Group(len(cost.features)) for _ in range(cost.groups)]
-        self.coming: list[tuple[float, int]] = [(time, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
+        self.coming: list[tuple[float, int]] = [(time + rules.front, i) for i, time in enumerate(work.arrival.tolist()) if time == time]
         heapq.heapify(self.coming)
         self.clock, self.steps, self.finished = 0.0, 0, 0
         self.gaps, self.every, self.ticks = Gaps(), 1, 0
@@ -149,7 +151,7 @@ class Server:
         """Those that have come by now join the queue of the group with the fewest requests."""
         while self.coming and self.coming[0][0] <= self.clock:
             time, i = heapq.heappop(self.coming)
-            self.came[i] = time
+            self.came[i] = time - self.rules.front
             self.left -= 1
             if not self.left and self.counted_from:  # the end, where requests get fewer, is not counted
                 self.counting, self.counted_to = False, time
@@ -177,7 +179,7 @@ class Server:
         if 0 < self.next < len(self.prompt):
             after, self.next = self.next, self.next + 1
         if after >= 0:
-            heapq.heappush(self.coming, (time + self.pause[i], after))
+            heapq.heappush(self.coming, (time + self.pause[i] + self.rules.front, after))
 
     def point(self) -> None:
         """A point of the timeline, ever fewer the longer it is."""

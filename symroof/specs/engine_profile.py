@@ -18,7 +18,7 @@ from symroof.errors import nearest
 from symroof.formula.tree import Expr
 from symroof.specs import catalogue
 from symroof.specs.efficiencies import EngineClass, engine_class
-from symroof.specs.fields import NAME, Faults, Source, Spec, amount, build
+from symroof.specs.fields import NAME, Faults, Source, Spec, ValueRange, amount, build
 from symroof.specs.input_values import setting, symbol_of
 from symroof.theory.switches import SWITCHES
 
@@ -84,6 +84,21 @@ class EngineArithmetic(Spec):
     note: str = ""
 
 
+class EngineMeasurement(Spec):
+    """What servers of an engine were seen to take: the expected value of an input between its ends."""
+
+    value: Number
+    low: Number
+    high: Number
+    source: str
+    note: str = ""
+
+    def range_of(self, name: str) -> ValueRange:
+        """The ends, and what to expect."""
+        low, value, high = (setting(name, end).value for end in (self.low, self.value, self.high))  # type: ignore[union-attr]
+        return ValueRange(low, high, f"{self.low}..{self.high}", value)
+
+
 class EarlierVersion(Spec):
     """What versions before one did otherwise."""
 
@@ -107,6 +122,7 @@ class EngineSpec(Spec):
     inputs: dict[str, EngineValue] = {}
     assume: dict[str, EngineChoice] = {}
     arithmetic: dict[str, EngineArithmetic] = {}
+    measured: dict[str, EngineMeasurement] = {}
     data_parallel: Literal["copies", "groups", "inside"] = "copies"
     versions: tuple[EarlierVersion, ...] = ()
     notes: tuple[str, ...] = ()
@@ -126,8 +142,8 @@ class EngineSpec(Spec):
                         setting(symbol_of(name).name, row)
                 except ValueError as error:
                     faults.append(((*place, "inputs", name), str(error)))
-            for section in ("inputs", "assume", "arithmetic"):
-                entries: dict[str, Any] = getattr(part, section)
+            for section in ("inputs", "assume", "arithmetic", "measured"):
+                entries: dict[str, Any] = getattr(part, section, {})
                 faults += [
                     ((*place, section, name, "source"), f"is none of the sources of this file; {nearest(entry.source, self.sources)}")
                     for name, entry in entries.items()

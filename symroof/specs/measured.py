@@ -114,7 +114,7 @@ class Measurement(MeasuredRow):
     @property
     def link_group(self) -> str:
         """What sends the messages of a pass."""
-        return link_group(self.group, self.attention_dp > 1 or bool(self.ep and self.ep > 1))
+        return link_group(self.group, self.attention_dp > 1 or (self.tp == 1 and bool(self.ep and self.ep > 1)))
 
     @property
     def engine_class(self) -> str:

@@ -16,7 +16,7 @@ from symroof.theory.layout import Layout
 from symroof.theory.links import all_gather, all_reduce, all_reduces, all_to_all, busy_time, exchange_time, link_time, message, sends
 from symroof.theory.operator_table import PlacedRow, parameters, total
 from symroof.theory.operators import Operator, operators
-from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, driver
+from symroof.theory.steps import STEPS, DriverScope, ExpertPool, Segment, Step, driver, over
 from symroof.theory.totals import Key, Totals, resident
 
 RESIDENT = ("weight_bytes", "kv_cache_bytes", "state_bytes")
@@ -186,7 +186,8 @@ class Devices:
 
     def apart(self, row: PlacedRow) -> bool:
         """Whether a row is the part of experts that belong to all groups, or to a device more loaded than others; not an even part of a device's own group."""
-        return row.pooled and (self.layout.attention_dp or (self.layout.ep and row.stream == "flops"))
+        uneven = row.stream == "flops" or isinstance(row.scope, ExpertPool)
+        return row.pooled and (self.layout.attention_dp or (self.layout.ep and uneven))
 
     def _pass(self, step: Step, what: str) -> Expr:
         """FLOPs or bytes of a pass on one device."""
@@ -212,7 +213,18 @@ class Devices:
 
     def driven(self, step: Step, coefficient: Expr, key: Key, alone: str | None, pooled: bool = False) -> Expr:
         """A coefficient times its driver on one device."""
-        return coefficient if key[1] == "once" else build.mul(coefficient, Name(self.driver_name(step, key[1], key[2], alone, pooled)))
+        if key[1] == "once":
+            return coefficient
+        name = Name(self.driver_name(step, key[1], key[2], alone, pooled))
+        return build.mul(coefficient, self._read_by_fullest(step, name, key[2]) if isinstance(key[2], ExpertPool) else name)
+
+    def _read_by_fullest(self, step: Step, read: Expr, pool: ExpertPool) -> Expr:
+        """The experts read by the device that reads most of its own, times the devices that share them: tokens choose experts at random, so that each device
+        reads a binomial number of those it holds, and ``expert_spread`` of its standard deviations above the mean are the most loaded device's."""
+        if not self.layout.ep or self.totals.assumptions["experts"] != "expected":
+            return read
+        parts = {"r": read, "n": Name(pool.experts), "k": Name(pool.taken), "t": Name(self.tokens(step)[1])}
+        return over("min(n, r + expert_spread*sqrt(ep*r)*(1 - k/n)^(t/2))", parts)
 
     def driver_name(self, step: Step, per: str, scope: DriverScope, alone: str | None, pooled: bool = False) -> str:
         """The name of a row's driver on one device: of the step, of a group's tokens, or of a pass through a stage."""

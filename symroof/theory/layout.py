@@ -100,6 +100,12 @@ class Layout:
         return {name: ONE for name, above in counts.items() if not above}
 
     @property
+    def exchanges(self) -> bool:
+        """Whether tokens go to whole experts on other devices. Where one group shares its attention, each device has all tokens: it adds what its own
+        experts contribute in the layer's all-reduce, and sends none (vLLM and SGLang with expert parallelism and without attention groups)."""
+        return self.ep and (self.attention_dp or not self.tp)
+
+    @property
     def instance(self) -> str:
         """The devices of one instance, as a product of degrees."""
         return "*".join(self.degrees) or "1"

@@ -74,17 +74,17 @@ def message(tokens: str, width: str = "link_bytes_per_element") -> str:
 
 
 def all_reduces(layout: Layout, experts: bool, layers: Expr = LAYERS, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
-    """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over all groups."""
+    """All-reduces of a pass within a group: two per layer; one if the layer's experts are spread over several groups."""
     if not layout.tp:
         return ZERO
     two = build.mul(parse("2"), layers)
-    some = build.sub(two, expert_layers) if experts and layout.ep else two
+    some = build.sub(two, expert_layers) if experts and layout.exchanges else two
     return build.mul(parse("min(1, tp - 1)"), some) if layout.free else some
 
 
 def exchange_time(layout: Layout, tokens: str, experts: bool, expert_layers: Expr = EXPERT_LAYERS) -> Expr:
     """The part of a pass's communication that sends tokens to whole experts on other devices, and their results back."""
-    if not (experts and layout.ep):
+    if not (experts and layout.exchanges):
         return ZERO
     there, back = (all_to_all(message(tokens, width), layout.network) for width in ("dispatch_bytes_per_element", "link_bytes_per_element"))
     return build.mul(expert_layers, parse(f"{there} + {back}"))
@@ -97,7 +97,7 @@ def link_time(layout: Layout, tokens: str, every: str, experts: bool, layers: Ex
     devices each (two exchanges) or cut over all (one all-reduce).
     """
     reduced = build.mul(all_reduces(layout, experts, layers, expert_layers), parse(all_reduce("tp", message(tokens), layout.network))) if layout.tp else ZERO
-    if not (experts and layout.ep):
+    if not (experts and layout.exchanges):
         return reduced
     cut = parse(f"max(2 - ep, 0)*{all_reduce(layout.group, message(every), layout.network)}") if layout.group else ZERO
     return build.add(reduced, exchange_time(layout, tokens, experts, expert_layers), build.mul(expert_layers, cut))

@@ -128,18 +128,18 @@ DRIVERS = ("tokens", "pairs", "span", "logit_rows", "experts_read", "state_moves
 """The drivers of rows of the operator table; each is a quantity of every step."""
 
 
-def _over(text: str, parts: dict[str, Expr]) -> Expr:
+def over(text: str, parts: dict[str, Expr]) -> Expr:
     return substitute(parse(text), parts)
 
 
 def _causal(parts: dict[str, Expr], reach: str | None) -> Expr:
     """Pairs under the causal mask: the keys seen by all queries up to the end minus those of past queries."""
     if reach is None:
-        return _over(CAUSAL_PAIRS, parts)
+        return over(CAUSAL_PAIRS, parts)
     end = build.add(parts["p"], parts["n"])
     if parts["n"] == ONE:
-        return build.mul(parts["r"], _over(ONE_QUERY[reach], {**parts, "x": end}))
-    return build.mul(parts["r"], build.sub(*(_over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
+        return build.mul(parts["r"], over(ONE_QUERY[reach], {**parts, "x": end}))
+    return build.mul(parts["r"], build.sub(*(over(TRIANGLE[reach], {**parts, "x": x}) for x in (end, parts["p"]))))
 
 
 def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, phase: str | None = None, tokens: str = "") -> Expr:
@@ -155,7 +155,7 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
     """
     if isinstance(scope, ExpertPool):
         parts = {"n_experts": Name(scope.experts), "experts_per_token": Name(scope.taken), "decode_tokens": Name(tokens or f"{step.name}_tokens")}
-        return _over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
+        return over(EXPERTS_READ[assumptions["experts"]], parts)  # type: ignore[arg-type]
     segments = [segment for segment in step.segments if phase in (None, segment.phase)]
     return build.add(*(_segment(segment, per, scope, assumptions) for segment in segments))
 
@@ -163,7 +163,7 @@ def driver(step: Step, per: str, scope: DriverScope, assumptions: Assumptions, p
 def _mean(parts: dict[str, Expr], reach: str, prompt: str, steps: str) -> Expr:
     """The keys that a request at a random position in its response sees in a step, within a window or a chunk, for one new token."""
     steps = f"max({steps}, 1)"
-    begin, end = (_over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}"))
+    begin, end = (over(TRIANGLE[reach], {**parts, "x": parse(x)}) for x in (prompt, f"{prompt} + {steps}"))
     return build.div(build.sub(end, begin), parse(steps))
 
 
@@ -175,8 +175,8 @@ def _segment(segment: Segment, per: str, reach: AttentionReach | None, assumptio
     if segment.spread and kind and per in ("pairs", "span") and assumptions["kv_growth"] == "growing":
         cached = per == "pairs" and assumptions["attention"] == "full"  # the rectangle over the cached tokens
         mean = _mean(parts, "window" if cached and kind == "chunk" else kind, *segment.spread)
-        return _over("r*n*keys" if per == "pairs" else "r*(keys + n - 1)", {**parts, "keys": mean})
+        return over("r*n*keys" if per == "pairs" else "r*(keys + n - 1)", {**parts, "keys": mean})
     if per == "pairs":
-        return _causal(parts, kind) if assumptions["attention"] == "causal" else _over(FULL_PAIRS[kind], parts)
+        return _causal(parts, kind) if assumptions["attention"] == "causal" else over(FULL_PAIRS[kind], parts)
     plain = {"tokens": "r*n", "span": SPAN[kind], "logit_rows": LOGIT_ROWS[segment.logits or assumptions["logits"]], "state_moves": "2*r"}
-    return _over(plain[per], parts)
+    return over(plain[per], parts)

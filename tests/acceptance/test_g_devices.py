@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from symroof.api import Study
@@ -165,6 +166,32 @@ def test_the_most_loaded_device_multiplies_more_of_the_experts_alone():
     routed = 2 * 64 * 58 * 8 * 3 * 7168 * 2048  # tokens, layers, experts, three matrices
     assert uneven.exact("decode_flops_per_device") - even.exact("decode_flops_per_device") == Fraction(routed, 8) / 2
     assert uneven.exact("decode_flops") == even.exact("decode_flops")
+
+
+def test_one_group_sends_its_experts_nothing():
+    """Each device of a group has all its tokens, as with vLLM's expert parallelism beside tensor parallelism: a layer has the same two all-reduces."""
+    cut, whole = (Study("deepseek-v3", "h200", batch=64, tp=8, ep=ep, prompt=1000) for ep in (1, 8))
+    assert whole.exact("decode_exchange_time") == 0
+    assert whole.exact("decode_link_time") == cut.exact("decode_link_time") > 0
+
+
+@pytest.mark.parametrize(("batch", "layout"), [(1, {"tp": 8, "ep": 8}), (8, {"tp": 8, "ep": 8}), (32, {"tp": 8, "ep": 8}), (64, {"attention_dp": 16})])
+def test_the_device_with_most_of_the_experts_in_use_reads_more(batch, layout):
+    """Each of the tokens chooses 8 of 256 experts at random. What the device reads that holds most of those chosen, over 2,000 drawn steps, is what
+    1.5 standard deviations above the mean give; nothing is added where experts are cut, and at the bound."""
+    study = {"model": "deepseek-v3", "hardware": "h200", "batch": batch, "prompt": 1000, "weights": "fp8"}
+    even, uneven = Study(**study, **layout), Study(**study, **layout, expert_spread="1.5")
+    devices = layout.get("ep", layout.get("attention_dp"))
+    rng = np.random.default_rng(1)
+    chosen = np.zeros((2000, 256), dtype=bool)
+    for _ in range(batch):
+        np.put_along_axis(chosen, np.argsort(rng.random(chosen.shape), axis=1)[:, :8], True, axis=1)
+    held = chosen.reshape(2000, devices, -1).sum(axis=2)
+    expert = 58 * 3 * 7168 * 2048  # layers, matrices, bytes
+    added = float(uneven.exact("decode_bytes_per_device") - even.exact("decode_bytes_per_device")) / expert
+    assert added == pytest.approx((held.max(axis=1) - held.mean(axis=1)).mean(), rel=0.2)
+    if "tp" in layout:
+        assert Study(**study, tp=8, expert_spread="1.5").exact("decode_bytes_per_device") == Study(**study, tp=8).exact("decode_bytes_per_device")
 
 
 @pytest.mark.parametrize("devices", [1, 2, 4, 8, 16, 32])

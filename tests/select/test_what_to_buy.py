@@ -37,7 +37,7 @@ def test_of_equal_prices_the_cheaper_token_stands_first(choice):
 def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     """Bound anew with every efficiency at its slow end."""
     run = choice.passing[place].run
-    slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency")] for name, ends in run.own.box.items()}
+    slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency", "server_latency")] for name, ends in run.own.box.items()}
     layout = {
         "batch": run.batch,
         "tp": run.bound_case.case.value("tp"),

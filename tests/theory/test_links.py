@@ -1,5 +1,6 @@
 """Messages between devices against their sends counted one by one: rings, exchanges and stages, inside a node and over the network."""
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -145,11 +146,13 @@ def test_one_device_sends_nothing():
 
 @pytest.mark.parametrize(("tp", "groups", "ep"), [(1, 4, 4), (2, 2, 4), (2, 4, 1), (1, 2, 1), (2, 1, 2)])
 def test_experts_of_all_groups(tp, groups, ep):
-    """Whole experts on some devices: tokens go there and back. Experts cut over all devices: one all-reduce of the tokens of all groups."""
+    """Whole experts on some devices: tokens go there and back. Experts cut over all devices: one all-reduce of the tokens of all groups.
+    The devices of one group have all its tokens: they send none, and the layer's all-reduce adds what whole experts contribute."""
     layout = Layout(tp=tp > 1, attention_dp=groups > 1, ep=True)
     v, seconds = links(layout, True, tp=tp, attention_dp=groups, ep=ep)
-    expected = (2 * LAYERS - EXPERT_LAYERS) * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
-    expected += EXPERT_LAYERS * there_and_back(v, ep, v.decode_tokens)
+    alone = tp > 1 and groups == 1
+    expected = (2 * LAYERS - EXPERT_LAYERS * (not alone)) * ring_time(v, tp, vector(v, v.decode_tokens), 2) if tp > 1 else 0
+    expected += 0 if alone else EXPERT_LAYERS * there_and_back(v, ep, v.decode_tokens)
     if ep == 1:
         expected += EXPERT_LAYERS * ring_time(v, tp * groups, vector(v, v.prefill_tokens), 2)
     assert seconds == expected
@@ -158,12 +161,18 @@ def test_experts_of_all_groups(tp, groups, ep):
 
 @pytest.mark.parametrize(
     ("layout", "experts", "count"),
-    [(SINGLE, True, 0), (Layout(tp=True), True, 14), (Layout(tp=True, ep=True), True, 11), (Layout(tp=True, ep=True), False, 14)],
+    [
+        (SINGLE, True, 0),
+        (Layout(tp=True), True, 14),
+        (Layout(tp=True, ep=True), True, 14),
+        (Layout(tp=True, ep=True, attention_dp=True), True, 11),
+        (Layout(tp=True, ep=True, attention_dp=True), False, 14),
+    ],
 )
 @pytest.mark.parametrize(("free", "degree", "share"), [(False, 2, 1), (True, 2, 1), (True, 9, 1), (True, 1, 0)])
 def test_how_many_all_reduces(layout, experts, count, free, degree, share):
-    """Two a layer, one where its experts are spread; a degree that turns out to be one has none."""
-    layout = Layout(tp=layout.tp, ep=layout.ep, free=free)
+    """Two a layer, one where its experts are spread over several groups; a degree that turns out to be one has none."""
+    layout = replace(layout, free=free)
     assert evaluate(all_reduces(layout, experts), point(n_layers=LAYERS, expert_layers=EXPERT_LAYERS, tp=degree)) == count * share
 
 

@@ -165,6 +165,7 @@ THERE, BACK = (
     f"(link_latency + expert_imbalance*(ep - 1)/ep*expert_devices*decode_tokens.pass*d_model*{width}/{BANDWIDTH})"
     for width in ("dispatch_bytes_per_element", "link_bytes_per_element")
 )
+CUT = f"link_latency + 2*(tp*attention_dp - 1)/(tp*attention_dp)*decode_all.pass*d_model*link_bytes_per_element/{BANDWIDTH}"
 SENT = "(pp - 1)*(link_latency + decode_tokens.{0}*d_model*link_bytes_per_element/" + BANDWIDTH + ")"
 FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0)"
 
@@ -186,8 +187,10 @@ FIRST, LAST = "ceil(n_layers/pp)", "max(n_layers - ceil(n_layers/pp)*(pp - 1), 0
                                              f" + {FIRST}*(6*experts_per_token*d_model*d_expert/attention_dp)*expert_imbalance*decode_tokens.pass + 4*{FIRST}*n_heads*head_dim*decode_pairs.group",
         }),
         (TWO_KINDS, {"pp": 2, "tp": 2, "d_model": 64}, {"decode_link_time": f"2*pp*({REDUCED}) + {SENT.format('pass')}"}),
-        (TWO_KINDS, {"pp": 2, "tp": 2, "ep": 2, "d_model": 64}, {  # of the stage with experts one all-reduce a layer, and what experts exchange
-            "decode_link_time": f"pp*max(2*({REDUCED}), {REDUCED} + {THERE}*min(ep - 1, 1) + {BACK}*min(ep - 1, 1) + max(2 - ep, 0)*({REDUCED})) + {SENT.format('pass')}",
+        (TWO_KINDS, {"pp": 2, "tp": 2, "ep": 2, "d_model": 64}, {"decode_link_time": f"2*pp*({REDUCED}) + {SENT.format('pass')}"}),  # each device has all tokens
+        (TWO_KINDS, {"pp": 2, "tp": 2, "attention_dp": 2, "ep": 4, "d_model": 64}, {  # in the stage with experts one all-reduce a layer, and what is exchanged
+            "decode_link_time": f"pp*max(2*({REDUCED}), {REDUCED} + {THERE}*min(ep - 1, 1) + {BACK}*min(ep - 1, 1)"
+                                f" + max(2 - ep, 0)*({CUT})) + {SENT.format('pass')}".replace("_tokens.pass", "_tokens.group").replace("_all.pass", "_tokens.pass"),
         }),
     ],
 )  # fmt: skip
