@@ -36,7 +36,7 @@ def test_of_equal_prices_the_cheaper_token_stands_first(choice):
 @pytest.mark.parametrize("place", [0, 1])
 def test_one_copy_less_does_not_bear_the_rate_where_all_is_slow(choice, place):
     """Bound anew with every efficiency at its slow end."""
-    run = choice.passing[place].run
+    run = [c.run for c in choice.passing if c.run.bound_case.assumptions["scheduling"] == "chunked"][place]
     slow = {name: ends[name in ("layer_overhead", "elementwise_bytes", "link_latency", "server_latency")] for name, ends in run.own.box.items()}
     layout = {
         "batch": run.batch,
