@@ -1,15 +1,15 @@
-"""Benchmark reports as measurements: ``vllm bench serve``, genai-perf and AIPerf, trtllm-bench, llama-bench.
+"""Benchmark reports in JSON as measurements: ``vllm bench serve`` and SGLang's, genai-perf and AIPerf, trtllm-bench, llama-bench.
 
 Times that include queueing or mix phases are not used; each comes with the reason.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from symroof.calibrate.measurements import MAX_ROWS, MeasuredLatency
+from symroof.calibrate.measurements import LOOP, MAX_ROWS, MeasuredLatency
 from symroof.errors import InputError, Problem
 from symroof.specs.checkpoints.json_text import loads_json
 from symroof.units import parse_unit
@@ -32,6 +32,7 @@ class UnusedTime:
 QUEUED = "requests wait for each other before their prefill (queueing); measure with one request at a time"
 BATCH_UNKNOWN = "requests arrive at a rate, so the batch of a step is not known; measure at a fixed concurrency"
 NO_LENGTH = "the report has no {}"
+TOGETHER = "prefill and decode are timed together"
 NO_PHASES = "without --streaming prefill and decode are timed together"
 SPECULATIVE = "a step of speculative decoding gives more than one token"
 
@@ -46,6 +47,9 @@ def parse_report(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency]
     >>> rows[0].metric, rows[0].seconds, str(unused[0])
     ('ttft', Fraction(1, 4), 'entry 2 is not used: prefill and decode are timed together')
     """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) > 1 and all(line.lstrip().startswith("{") and line.rstrip().endswith("}") for line in lines):
+        text = f"[{', '.join(lines)}]"
     wrapped = '{"entries": ' + text + "}" if text.lstrip().startswith("[") else text
     data: Any = loads_json(wrapped, file).data
     for marks, reader in READERS:
@@ -91,7 +95,7 @@ def _lengths(prompt: Fraction, output: Fraction) -> dict[str, Fraction]:
     return {"prompt": Fraction(round(prompt)), "context": Fraction(round(prompt + output / 2))}
 
 
-def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+def llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
     """``llama-bench -o json``: prompts (pp), and generation from an empty or filled cache (tg)."""
     depth = entry.get("n_depth") or 0
     sizes = {key: entry.get(key) or 0 for key in ("n_prompt", "n_gen")}
@@ -101,7 +105,7 @@ def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatenc
     if rate is None:
         yield UnusedTime(f"entry {place}", NO_LENGTH.format("avg_ts"))
     elif sizes["n_prompt"] and sizes["n_gen"]:
-        yield UnusedTime(f"entry {place}", "prefill and decode are timed together")
+        yield UnusedTime(f"entry {place}", TOGETHER)
     elif sizes["n_prompt"]:
         prompt = Fraction(sizes["n_prompt"])
         cached = {"cached_prefix": Fraction(depth)} if depth else {}
@@ -111,32 +115,46 @@ def _llama_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatenc
         yield _row("itl", 1 / rate, place, batch=Fraction(1), prompt=middle, context=middle)
 
 
-def _vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
-    """The result of ``vllm bench serve``: median times, and mean lengths of the completed requests."""
+def vllm_serve(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
+    """The result of ``vllm bench serve`` or SGLang's benchmark: median times, and mean lengths of the completed requests."""
     completed = _number(entry, "completed", file)
     tokens = [_number(entry, key, file) for key in ("total_input_tokens", "total_output_tokens")]
     slots = _number(entry, "max_concurrency", file)
-    yield from _served(entry, place, file, slots, completed, tokens, {"ttft": "median_ttft_ms", "itl": "median_tpot_ms"})
+    prompt, output = (total / completed if total and completed else None for total in tokens)
+    keys = {"ttft": "median_ttft_ms", "tpot": "median_tpot_ms"}
+    gained = _number(entry, "accept_length", file)
+    if gained is not None and gained > 1:
+        yield UnusedTime(keys.pop("tpot"), SPECULATIVE)
+    yield from served(_in_seconds(entry, keys, file), place, slots, prompt, output, keys)
 
 
-def _served(
-    entry: Entry, place: int, file: str, slots: Fraction | None, requests: Fraction | None, tokens: list[Fraction | None], keys: dict[str, str]
+def _in_seconds(entry: Entry, keys: dict[str, str], file: str) -> dict[str, Fraction | None]:
+    """The times of an entry, which are in milliseconds."""
+    return {metric: time * MILLI if (time := _number(entry, key, file)) else None for metric, key in keys.items()}
+
+
+def served(
+    times: Mapping[str, Fraction | None], place: int, slots: Fraction | None, prompt: Fraction | None, output: Fraction | None, names: Mapping[str, str]
 ) -> Iterator[MeasuredLatency | UnusedTime]:
-    prompt, output = (total / requests if total and requests else None for total in tokens)
-    times = {metric: _number(entry, key, file) for metric, key in keys.items()}
+    """The ``ttft`` and ``tpot`` of a server that keeps so many requests in flight, as far as they can be used; ``names`` are theirs in the report.
+
+    Of several requests the time between tokens is that of a closed loop: of a step, and of the prompts that come while a response is written.
+    """
     for metric, time in times.items():
         if time is None:
             continue
         if slots is None:
-            yield UnusedTime(keys[metric], BATCH_UNKNOWN)
-        elif prompt is None or output is None:
-            yield UnusedTime(keys[metric], NO_LENGTH.format("lengths of prompts and outputs"))
+            yield UnusedTime(names[metric], BATCH_UNKNOWN)
+        elif prompt is None or (output is None and metric == "tpot"):
+            yield UnusedTime(names[metric], NO_LENGTH.format("lengths of prompts and outputs"))
         elif metric == "ttft" and slots > 1:
-            yield UnusedTime(keys[metric], QUEUED)
+            yield UnusedTime(names[metric], QUEUED)
         elif metric == "ttft":
-            yield _row("ttft", time * MILLI, place, prompt=Fraction(round(prompt)))
+            yield _row("ttft", time, place, prompt=Fraction(round(prompt)))
+        elif slots == 1:
+            yield _row("itl", time, place, batch=slots, **_lengths(prompt, output or Fraction(0)))
         else:
-            yield _row("itl", time * MILLI, place, batch=slots, **_lengths(prompt, output))
+            yield _row(LOOP, time, place, batch=slots, prompt=Fraction(round(prompt)), output=Fraction(round(output or 0)))
 
 
 def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
@@ -149,8 +167,8 @@ def _genai_perf(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency
             flat[name] = value * parse_unit(str(block.get("unit", "ms"))).size / MILLI if value else None
     lengths = [_number(block, "avg", file) if isinstance(block := entry.get(f"{what}_sequence_length"), dict) else None for what in ("input", "output")]
     slots = _concurrency(entry.get("input_config"))
-    keys = {"ttft": "time_to_first_token", "itl": "inter_token_latency"}
-    yield from _served(flat, place, file, slots, Fraction(1), lengths, keys)
+    keys = {"ttft": "time_to_first_token", "tpot": "inter_token_latency"}
+    yield from served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys)
 
 
 def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLatency | UnusedTime]:
@@ -160,13 +178,14 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLaten
         yield UnusedTime(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
         return
     requests, world = (block if isinstance(block := entry.get(name), dict) else {} for name in ("request_info", "world_info"))
-    medians = {metric: block for metric, name in (("ttft", "ttft"), ("itl", "tpot")) if isinstance(block := streamed.get(f"{name}_percentiles"), dict)}
+    medians = {metric: block for metric, name in (("ttft", "ttft"), ("tpot", "tpot")) if isinstance(block := streamed.get(f"{name}_percentiles"), dict)}
     flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in medians.items()}
     lengths = [_number(requests, f"avg_{what}_length", file) for what in ("input", "output")]
     at_once = _number(requests, "avg_num_concurrent_requests", file)
     slots = Fraction(max(1, round(at_once))) if at_once else None
     degrees = {symbol: size for symbol, name in (("tp", "tp_size"), ("pp", "pp_size")) if (size := _number(world, name, file)) and size > 1}
-    for item in _served(flat, place, file, slots, Fraction(1), lengths, {"ttft": "ttft (p50)", "itl": "itl (p50)"}):
+    keys = {"ttft": "ttft (p50)", "tpot": "tpot (p50)"}
+    for item in served(_in_seconds(flat, keys, file), place, slots, lengths[0], lengths[1], keys):
         yield replace(item, inputs={**item.inputs, **degrees}) if isinstance(item, MeasuredLatency) else item
 
 
@@ -181,8 +200,8 @@ def _concurrency(config: object) -> Fraction | None:
 
 
 READERS: tuple[tuple[set[str], Callable[[Entry, int, str], Iterator[MeasuredLatency | UnusedTime]]], ...] = (
-    ({"n_prompt", "n_gen"}, _llama_bench),
-    ({"completed", "total_input_tokens"}, _vllm_serve),
+    ({"n_prompt", "n_gen"}, llama_bench),
+    ({"completed", "total_input_tokens"}, vllm_serve),
     ({"input_config"}, _genai_perf),
     ({"request_info", "performance"}, _trtllm_bench),
 )

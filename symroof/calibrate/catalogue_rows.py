@@ -138,10 +138,11 @@ def _of_batch(case: Case, row: Measurement, tile: Fraction | None) -> tuple[Time
 
 
 def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts, TimeParts]:
-    """The parts of the mean time between tokens of a closed loop: a step's, and those of the prompts that come while a response is written, one a slot."""
+    """The parts of the mean time between tokens of a closed loop: a step's, and those of the prompts that come while a response is written, one of each
+    other slot."""
     assert row.output is not None
     steps = row.output - 1
-    prompts = Fraction(row.batch) / case.value("prefill_batch") / steps
+    prompts = max(Fraction(row.batch) / case.value("prefill_batch") - 1, Fraction(0)) / steps
     prefill, decode = _of(case, "ttft", tile), _of(case, "decode_time", tile)
     return prefill.scaled(float(prompts)), decode.scaled(1 / steps)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from symroof.calibrate.benchmark_files import UnusedTime, parse_report
 from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, fit_warnings
 from symroof.calibrate.measurements import MeasuredLatency, parse_measured
+from symroof.calibrate.pasted_text import parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
@@ -41,15 +42,21 @@ def calibrate(path: str | os.PathLike[str], answers: BoundCase, fit: Sequence[st
     notes += [str(item) for item in unused]
     if fit is None:
         names, rows = _drop_undetermined_link_latency(names, rows)
-    return _fitted(str(path), answers, measured, rows, names, notes)
+    return _fitted(str(path), answers, measured, rows, names, notes, chosen=fit is not None)
 
 
 def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations) -> tuple[list[MeasuredLatency], list[UnusedTime]]:
-    """The measurements of a CSV file or a JSON benchmark report, and the unused times of a report."""
+    """The measurements of a CSV file with our names, of a JSON report, or of pasted output, and the times of a report that are not used."""
     text = read_text(path)
     if text.lstrip().startswith(("{", "[")):
         return parse_report(text, str(path))
-    return parse_measured(text, str(path), fitted, own), []
+    try:
+        return parse_measured(text, str(path), fitted, own), []
+    except InputError:
+        pasted = parse_pasted(text, str(path))
+        if pasted is None:
+            raise
+        return pasted
 
 
 def _terms(measured: Sequence[MeasuredLatency], answers: BoundCase, fit: Sequence[str], file: str) -> list[TimeTerms]:
@@ -131,33 +138,63 @@ def _problem(measured: Sequence[MeasuredLatency], terms: list[TimeTerms], fit: S
     )
 
 
-def _fitted(file: str, answers: BoundCase, measured: list[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], notes: list[str]) -> Calibration:
-    from symroof.calibrate.least_squares import solve, squares, times
+def _fitted(
+    file: str, answers: BoundCase, measured: list[MeasuredLatency], terms: list[TimeTerms], fit: Sequence[str], notes: list[str], chosen: bool
+) -> Calibration:
+    """The fit of ``fit``; ``chosen`` where somebody named these parameters, none of which is then left out because rows are alike."""
+    from symroof.calibrate.least_squares import squares, times
     from symroof.solver.students_t import t_quantile
 
-    rows = _problem(measured, terms, fit, answers)
-    point = solve(rows)
     names = [*SHARES, *(name for name in fit if name in OVERHEADS)]
-    moves = [i for i, name in enumerate(names) if name in fit]
-    columns = rows.columns(point[1] / point[0])[:, moves]
-    spread, undetermined, rank = _spread(columns)
+    rows, point, untold = _solved(_problem(measured, terms, fit, answers), names, fit, chosen)
+    columns = rows.columns(point[1] / point[0])
+    moves = [i for i, name in enumerate(names) if name in fit and name not in untold]
+    spread, undetermined, rank = _spread(columns[:, moves])
     freedom = len(measured) - rank
     deviation = math.sqrt(squares(rows, point) / freedom) if freedom > 0 else None
     reach = t_quantile(LEVEL, freedom) * deviation if deviation is not None else None
-    parameters = []
-    for k, i in enumerate(moves):
-        if undetermined[k]:
-            parameters.append(
-                Parameter(
-                    names[i], None, note=_why_undetermined(names[i], columns[:, k], [names[j] for n, j in enumerate(moves) if undetermined[n]], rows, point)
-                )
-            )
-        else:
-            parameters.append(_parameter(names[i], float(point[i]), None if reach is None else reach * float(spread[k])))
-    fitted = times(rows, point)
-    residuals = tuple(Residual(m, float(t), _limiting_resource(made, point)) for m, t, made in zip(measured, fitted, terms, strict=True))
+    unclear = [names[i] for k, i in enumerate(moves) if undetermined[k]]
+    found = {names[i]: _parameter(names[i], float(point[i]), None if reach is None else reach * float(spread[k])) for k, i in enumerate(moves)}
+    for name in (*unclear, *untold):
+        column = columns[:, names.index(name)]
+        note = untold.get(name) or _why_undetermined(name, 0 * column if name in untold else column, [*unclear, *untold], rows, point)
+        found[name] = Parameter(name, None, note=note)
+    parameters = [found[name] for name in names if name in fit]
+    residuals = tuple(Residual(m, float(t), _limiting_resource(made, point)) for m, t, made in zip(measured, times(rows, point), terms, strict=True))
     warnings = (*notes, *fit_warnings(parameters, residuals, freedom))
     return Calibration(tuple(parameters), residuals, freedom, LEVEL, deviation, warnings, answers, file)
+
+
+NEAR = 0.25
+"""A share is not fitted where its time at full efficiency is below this part of the other's in every row: a fit could only make it up."""
+ALIKE = 0.02
+"""Rows whose columns differ by less than this part tell one number."""
+
+
+def _solved(rows: LeastSquares, names: Sequence[str], fit: Sequence[str], chosen: bool) -> tuple[LeastSquares, Array, dict[str, str]]:
+    """The rows with what they do not tell held, their best point, and why that is held; an empty reason where it is that no row is limited by it."""
+    import numpy as np
+
+    from symroof.calibrate.least_squares import solve
+
+    untold: dict[str, str] = {}
+    if not set(SHARES) - set(fit):
+        own = {"mfu": (rows.compute, rows.memory), "mbu": (rows.memory, rows.compute)}
+        untold |= {name: "" for name, (mine, other) in own.items() if (mine < NEAR * other).all()}
+    while True:
+        held = replace(rows, held=rows.held | np.array([name in untold for name in names]))
+        point = solve(held)
+        columns = held.columns(point[1] / point[0])[:, ~held.held]
+        size = np.linalg.norm(columns, axis=0)
+        values = np.linalg.svd(columns[:, size > 0] / size[size > 0], compute_uv=False)
+        overheads = [name for name in names if name in OVERHEADS and name not in untold]
+        if chosen or not overheads or (len(values) and values.min() > ALIKE * values.max()):
+            return held, point, untold
+        untold[overheads[-1]] = f"taken as 0: rows so alike tell one number; measure other prompts and batches to tell it from {_others(names, untold, fit)}"
+
+
+def _others(names: Sequence[str], untold: Mapping[str, str], fit: Sequence[str]) -> str:
+    return " and ".join(name for name in names if name in SHARES and name in fit and name not in untold)
 
 
 def _spread(columns: Array) -> tuple[Array, list[bool], int]:

@@ -13,7 +13,9 @@ from symroof.theory.declarations import NONE, Declarations
 from symroof.theory.symbols import ALIASES, INPUTS, canonical
 from symroof.units import UNITS
 
-METRICS = {"ttft": "prefill", "itl": "decode"}
+LOOP = "sustained_itl"
+"""The time between tokens of a closed loop: requests that come one after another, so many in flight."""
+METRICS = {"ttft": "prefill", "itl": "decode", LOOP: "decode"}
 """Measured latency -> the step that takes this time."""
 MAX_ROWS, MAX_COLUMNS, MAX_LINE_LENGTH = 1_000, 64, 4_096
 
@@ -35,7 +37,7 @@ class MeasuredLatency:
     """A measured latency.
 
     Attributes:
-        metric: ``ttft`` or ``itl``.
+        metric: ``ttft``, ``itl`` or ``sustained_itl``, the time between tokens of a closed loop.
         seconds: what was measured.
         inputs: the inputs of its row by name, in base units.
         line, column: its position in the file.
@@ -53,7 +55,7 @@ class MeasuredLatency:
 def parse_measured(text: str, file: str = "<text>", fitted: Collection[str] = (), own: Declarations = NONE) -> list[MeasuredLatency]:
     r"""The measurements of a CSV text, in order; ``fitted`` names cannot be columns; ``own`` are the declarations of a study.
 
-    The first line names the columns: inputs, and ``ttft``, ``itl`` or both, optionally with a unit for numbers without one
+    The first line names the columns: inputs, and ``ttft``, ``itl`` or ``sustained_itl``, optionally with a unit for numbers without one
     (``ttft_ms``, ``itl [ms]``); the default of a latency is seconds. Empty lines and lines that start with ``#`` are
     skipped. A latency may be empty, an input may not.
 

@@ -1,10 +1,10 @@
 """The terms of a measured time: arms of maxima at full efficiency, and the coefficient of each overhead."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from symroof.calibrate.measurements import METRICS, MeasuredLatency
+from symroof.calibrate.measurements import LOOP, METRICS, MeasuredLatency
 from symroof.errors import InputError, Problem, nearest
 from symroof.formula.tree import Call, Expr, Name
 from symroof.solver.rational import terms_of
@@ -70,6 +70,8 @@ def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerm
         InputError: a part of the time is given, so there is nothing to fit.
         NoValue: an input is missing.
     """
+    if measured.metric == LOOP:
+        return _of_loop(case, measured, fit)
     step, metric = METRICS[measured.metric], measured.metric
     _check_free(case, step, metric)
     overheads = [name for name in fit if name in OVERHEADS]
@@ -79,6 +81,28 @@ def terms(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerm
     rates = tuple(full.changed({name: one}).value(metric) - total for name in overheads)
     arms = tuple(_arms(full, term) for term in terms_of(full.formula(f"{step}_roofline_time")))
     return TimeTerms(arms, rates, total - roofline, full.value(f"{step}_bound"))
+
+
+WAIT = "queue_time"
+
+
+def _of_loop(case: Case, measured: MeasuredLatency, fit: Sequence[str]) -> TimeTerms:
+    """The mean time between tokens of a closed loop: a step in the middle of the response, and its part of the other slots' prompts, one each."""
+    here = case.changed(measured.inputs)
+    batch, prompt, output, at_once = (here.value(name) for name in ("batch", "prompt", "output", "prefill_batch"))
+    middle = {**measured.inputs, "context": Fraction(round(prompt + output / 2))}
+    step = terms(case, replace(measured, metric="itl", inputs=middle), fit)
+    if output <= 1 or batch <= at_once:
+        return step
+    share = (batch / at_once - 1) / (output - 1)
+    own = terms(case, replace(measured, metric="ttft", inputs={**measured.inputs, WAIT: Fraction(0)}), fit)
+    waits = [name == WAIT for name in fit if name in OVERHEADS]  # a prompt that waits takes no time of the step
+    return TimeTerms(
+        (*step.arms, *((share * compute, share * memory) for compute, memory in own.arms)),
+        tuple(a + share * b * (not wait) for a, b, wait in zip(step.rates, own.rates, waits, strict=True)),
+        step.fixed + share * own.fixed,
+        step.label,
+    )
 
 
 def _check_free(case: Case, step: str, metric: str) -> None:

@@ -35,7 +35,9 @@ AT_PEAK = {
 }
 """Efficiencies, and the value of each at 100 % of peak."""
 
-COSTS = frozenset({"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency", "network_latency", "server_latency", "expert_imbalance", "expert_spread"})
+COSTS = frozenset(
+    {"layer_overhead", "step_overhead", "elementwise_bytes", "link_latency", "network_latency", "server_latency", "expert_imbalance", "expert_spread"}
+)
 """Efficiencies that slow a server down as they grow; the others are shares of a peak."""
 
 _LMSYS = "LMSYS 2025-05-05, Deploying DeepSeek with PD Disaggregation and Large-Scale Expert Parallelism on 96 H100 GPUs"
@@ -156,8 +158,9 @@ def add_measured_efficiencies(
 def _of_server(profile: EngineProfile) -> Iterator[tuple[str, SourcedValue]]:
     """The times that servers of an engine were seen to take."""
     for name, entry in profile.spec.measured.items():
-        yield name, SourcedValue(
-            entry.range_of(name), f"measured: {profile.source(entry.source)}", f"{entry.value} ({entry.low} to {entry.high})", measured=True
+        yield (
+            name,
+            SourcedValue(entry.range_of(name), f"measured: {profile.source(entry.source)}", f"{entry.value} ({entry.low} to {entry.high})", measured=True),
         )
 
 

@@ -33,8 +33,9 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
     itl or both, with a unit where it is not the second: ttft_ms, itl_ms. itl is the time of one step at `context`, the
     prompt where there is none; a mean over a response belongs to its middle context, prompt + output/2.
 
-    MEASURED may also be the JSON of `vllm bench serve`, genai-perf, AIPerf, trtllm-bench or llama-bench; a time that includes queueing or mixes phases is
-    not used, and is reported.
+    MEASURED may also be what a benchmark prints or writes: vllm bench serve, SGLang, genai-perf, AIPerf, trtllm-bench, llama-bench; or a table with columns
+    such as ISL, OSL, Concurrency, TTFT (ms), TPOT (ms). Several requests in flight are a closed loop; a time that includes a queue is not used, and is
+    reported.
 
     A row faster than the peak allows is an error: the row or the case is wrong.
 

@@ -32,7 +32,7 @@ def test_one_request_at_a_time_gives_both_latencies():
 
 def test_a_queue_is_no_prefill():
     rows, unused = read({**SERVE, "max_concurrency": 32})
-    assert rows == {"itl": (0.0075, {"batch": 32, "prompt": 1024, "context": 1088})}
+    assert rows == {"sustained_itl": (0.0075, {"batch": 32, "prompt": 1024, "output": 128})}
     assert "median_ttft_ms is not used: requests wait" in unused[0]
 
 
@@ -40,7 +40,7 @@ def test_a_queue_is_no_prefill():
     ("changes", "words"),
     [
         ({"max_concurrency": None}, "the batch of a step is not known"),
-        ({"total_output_tokens": None}, "no lengths"),
+        ({"total_input_tokens": 0, "total_output_tokens": None}, "must be positive"),
         ({"median_ttft_ms": -1}, "must be positive"),
         ({"median_tpot_ms": "fast"}, "is not a number"),
     ],
@@ -52,7 +52,7 @@ def test_a_report_that_cannot_be_used_says_why(changes, words):
 
 def test_genai_perf_has_units_of_its_own():
     rows, unused = read(GENAI)
-    assert rows == {"itl": (0.008, {"batch": 4, "prompt": 512, "context": 544})}
+    assert rows == {"sustained_itl": (0.008, {"batch": 4, "prompt": 512, "output": 64})}
     assert "time_to_first_token" in unused[0]
 
 
@@ -64,9 +64,9 @@ TRTLLM = {
 
 
 def test_trtllm_bench_has_its_own_degrees_and_a_mean_number_of_requests():
-    """7.94 requests at a time on average are a batch of 8; the mean step stands at 1,024 + 128."""
+    """7.94 requests at a time on average are a batch of 8."""
     rows, unused = read(TRTLLM)
-    assert rows == {"itl": (0.009, {"batch": 8, "prompt": 1024, "context": 1152, "tp": 4})}
+    assert rows == {"sustained_itl": (0.009, {"batch": 8, "prompt": 1024, "output": 256, "tp": 4})}
     assert "ttft (p50) is not used: requests wait" in unused[0]
     alone, _ = read({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": 0.99}, "world_info": {"tp_size": 1}})
     assert alone["ttft"] == (0.08, {"prompt": 1024})

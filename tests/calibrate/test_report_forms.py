@@ -44,8 +44,10 @@ def test_mean_lengths_are_rounded_and_the_step_stands_in_the_middle():
 @pytest.mark.parametrize(
     ("changes", "used", "unused"),
     [
-        ({"max_concurrency": 2}, ["itl"], ["median_ttft_ms is not used: requests wait for each other before their prefill (queueing); measure with one request at a time"]),
+        ({"max_concurrency": 2}, ["sustained_itl"], ["median_ttft_ms is not used: requests wait for each other before their prefill (queueing); measure with one request at a time"]),
         ({"median_ttft_ms": None}, ["itl"], []),
+        ({"total_output_tokens": None}, ["ttft"], [f"median_tpot_ms is not used: {LENGTHS}"]),
+        ({"accept_length": 2.7}, ["ttft"], ["median_tpot_ms is not used: a step of speculative decoding gives more than one token"]),
         ({"median_tpot_ms": None}, ["ttft"], []),
     ],
 )  # fmt: skip
@@ -122,7 +124,9 @@ def test_units_and_medians_of_genai_perf():
     assert only[0] == "itl"
     (only,), _ = read({**GENAI, "inter_token_latency": 5})
     assert only[0] == "ttft"
-    assert refused({**GENAI, "output_sequence_length": 5}).message == f"time_to_first_token is not used: {LENGTHS}; inter_token_latency is not used: {LENGTHS}"
+    (only,), (why,) = read({**GENAI, "output_sequence_length": 5})
+    assert (only[0], why) == ("ttft", f"inter_token_latency is not used: {LENGTHS}")
+    assert refused({**GENAI, "input_sequence_length": 5}).message == f"time_to_first_token is not used: {LENGTHS}; inter_token_latency is not used: {LENGTHS}"
 
 
 @pytest.mark.parametrize(
@@ -149,8 +153,8 @@ def test_where_the_number_of_requests_at_a_time_stands(config, batch):
 @pytest.mark.parametrize(("mean", "batch"), [(0.2, 1), (1.49, 1), (1.51, 2), (7.6, 8)])
 def test_the_batch_of_trtllm_bench_is_the_nearest_whole_number(mean, batch):
     rows, _ = read({**TRTLLM, "request_info": {**TRTLLM["request_info"], "avg_num_concurrent_requests": mean}})
-    expected = {"batch": batch, "prompt": 64, "context": 80, "tp": 2, "pp": 3}
-    assert rows[-1] == ("itl", Fraction(9, 1000), expected, 1)
+    where = {"context": 80} if batch == 1 else {"output": 32}
+    assert rows[-1] == ("itl" if batch == 1 else "sustained_itl", Fraction(9, 1000), {"batch": batch, "prompt": 64, "tp": 2, "pp": 3, **where}, 1)
     assert (len(rows) == 2) is (batch == 1)
     if batch == 1:
         assert rows[0] == ("ttft", Fraction(8, 100), {"prompt": 64, "tp": 2, "pp": 3}, 1)

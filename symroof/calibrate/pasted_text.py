@@ -1,0 +1,243 @@
+"""Benchmark output as people paste it: printed blocks of ``vllm bench serve`` and SGLang, tables of llama-bench and llama-batched-bench, and tables of
+lengths, concurrency and latencies under the names that people give them, in Markdown, CSV or tabs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from symroof.calibrate.benchmark_files import NO_LENGTH, TOGETHER, UnusedTime, llama_bench, served, vllm_serve
+from symroof.calibrate.measurements import MAX_COLUMNS, MAX_LINE_LENGTH, MAX_ROWS, MeasuredLatency
+from symroof.errors import InputError, Problem
+from symroof.units import UNITS
+
+Items = Iterator[MeasuredLatency | UnusedTime]
+BLOCK = re.compile(r"=+ *Serving Benchmark Result *=+")
+LINE_OF_BLOCK = re.compile(r"\s*(?P<name>[A-Za-z][^:]{1,60}):\s+(?P<value>\S.*?)\s*")
+OF_BLOCK = {
+    "successful requests": "completed",
+    "maximum request concurrency": "max_concurrency",
+    "max request concurrency": "max_concurrency",
+    "max reqeuest concurrency": "max_concurrency",  # as SGLang spelled it until 2025
+    "total input tokens": "total_input_tokens",
+    "total generated tokens": "total_output_tokens",
+    "median ttft (ms)": "median_ttft_ms",
+    "median tpot (ms)": "median_tpot_ms",
+    "median itl (ms)": "median_itl_ms",
+    "accept length": "accept_length",
+}
+NUMBER = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+TEST = re.compile(r"(?:pp(?P<pp>\d+))?(?:\s*\+\s*)?(?:tg(?P<tg>\d+))?(?:\s*@\s*d(?P<depth>\d+))?")
+LENGTHS = re.compile(r"(?P<prompt>\d+(?:\.\d+)?k?)\s*/\s*(?P<output>\d+(?:\.\d+)?k?)", re.IGNORECASE)
+
+WORDS = {
+    "prompt": "isl input inputlen inputlength inputtokens inputsequencelength prompt promptlen promptlength prompttokens inlen randominputlen avginputlen",
+    "output": "osl output outputlen outputlength outputtokens outputsequencelength gen genlen generatedtokens outlen randomoutputlen maxtokens avgoutputlen",
+    "lengths": "isl/osl input/output in/out prompt/output prompt/gen",
+    "batch": "concurrency conc maxconcurrency concurrentrequests concurrentusers users batch batchsize bs numusers streams maximumrequestconcurrency",
+    "ttft": "ttft timetofirsttoken firsttokenlatency prefilllatency",
+    "tpot": "tpot itl intertokenlatency timeperoutputtoken",
+    "tp": "tp tensorparallel tensorparallelsize tpsize",
+}
+MEANING = {word: name for name, words in WORDS.items() for word in words.split()}
+STATISTIC = re.compile(r"\b(?:median|p50|50th|mean|average|avg)\b")
+OTHER_STATISTIC = re.compile(r"\b(?:p9\d(?:\.\d)?|p99|p95|p75|99th|90th|max|min|std|stdev)\b")
+
+
+def parse_pasted(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[UnusedTime]] | None:
+    r"""The measurements of pasted output, and the times that cannot be used; None where it is none of these.
+
+    Raises:
+        InputError: a table without a unit or a number, or nothing usable.
+
+    >>> rows, unused = parse_pasted("| ISL | OSL | Concurrency | Median TTFT (ms) | TPOT (ms) |\n|---|---|---|---|---|\n| 1024 | 129 | 1 | 30.5 | 6.25 |\n")
+    >>> [(row.metric, row.seconds, dict(row.inputs)) for row in rows]
+    [('ttft', Fraction(61, 2000), {'prompt': Fraction(1024, 1)}), ('itl', Fraction(1, 160), {'batch': Fraction(1, 1), 'prompt': Fraction(1024, 1), 'context': Fraction(1088, 1)})]
+    """
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if any(len(line) > MAX_LINE_LENGTH for _, line in lines):
+        return None
+    read = _blocks(lines, file) if BLOCK.search(text) else _table(lines, file)
+    if read is None:
+        return None
+    items = list(read)
+    rows, unused = [m for m in items if isinstance(m, MeasuredLatency)], [u for u in items if isinstance(u, UnusedTime)]
+    if len(rows) > MAX_ROWS:
+        raise InputError(Problem(file, f"has {len(rows):,} times; at most {MAX_ROWS:,} are read", 1, 1))
+    if not rows:
+        raise InputError(Problem(file, "; ".join(dict.fromkeys(map(str, unused))) or "has no times", 1, 1))
+    return rows, unused
+
+
+# ------------------------------------------------------------------------------------------------------------- blocks
+
+
+def _blocks(lines: Sequence[tuple[int, str]], file: str) -> Items:
+    """Every printed result of ``vllm bench serve`` or ``sglang.bench_serving``."""
+    starts = [i for i, (_, line) in enumerate(lines) if BLOCK.search(line)]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        entry: dict[str, object] = {}
+        for _, line in lines[start + 1 : end]:
+            match = LINE_OF_BLOCK.fullmatch(line)
+            key = OF_BLOCK.get(match["name"].strip().lower()) if match else None
+            if match and key and key not in entry and (number := _number(match["value"])) is not None:
+                entry[key] = number
+        entry.setdefault("median_tpot_ms", entry.get("median_itl_ms"))
+        yield from vllm_serve(entry, lines[start][0], file)
+
+
+def _number(text: str) -> Fraction | None:
+    match = NUMBER.match(text.strip())
+    return Fraction(match[0].replace(",", "")) if match else None
+
+
+# ------------------------------------------------------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A column of a table: what it means, its unit if any, and how it is written."""
+
+    name: str
+    unit: str
+    text: str
+    median: bool = False
+
+
+def _split(line: str) -> list[str]:
+    """The cells of a line of a Markdown, tab-separated or comma-separated table."""
+    if "|" in line:
+        return [cell.strip() for cell in line.strip().strip("|").split("|")]
+    mark = "\t" if "\t" in line else "," if "," in line else None
+    return [cell.strip().strip('"').strip() for cell in (line.split(mark) if mark else re.split(r"\s{2,}", line.strip()))]
+
+
+def _is_rule(line: str) -> bool:
+    """Whether a line only rules a table off."""
+    return not set(line) - set(" |:-=+")
+
+
+def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
+    """The table that a text has; None where no line of it is a heading that is known."""
+    for i, (_, line) in enumerate(lines):
+        cells = [cell.lower() for cell in _split(line)[: MAX_COLUMNS + 1]]
+        rest = [(number, _split(row)) for number, row in lines[i + 1 :] if not _is_rule(row)]
+        if {"test", "t/s"} <= set(cells):
+            return _llama_table(cells, rest, file)
+        if {"n_prompt", "n_gen", "avg_ts"} <= set(cells):
+            return _llama_csv(cells, rest, file)
+        if {"pp", "tg", "b"} <= set(cells) and any(cell.startswith("t_tg") for cell in cells):
+            return _batched_bench(cells, rest)
+        headings = [_heading(cell) for cell in _split(line)]
+        known = {heading.name for heading in headings}
+        if known & {"ttft", "tpot"} and known & {"prompt", "lengths"}:
+            return _free_table(headings, rest, file)
+    return None
+
+
+def _llama_table(cells: list[str], rest: Sequence[tuple[int, list[str]]], file: str) -> Items:
+    """The Markdown of llama-bench: a test (``pp512``, ``tg128 @ d4096``) and its tokens per second."""
+    test, rate = cells.index("test"), cells.index("t/s")
+    for number, row in rest:
+        match = TEST.fullmatch(row[test].strip()) if len(row) == len(cells) else None
+        speed = _number(row[rate]) if match else None
+        if match and speed and (match["pp"] or match["tg"]):
+            if match["pp"] and match["tg"]:
+                yield UnusedTime(f"{row[test]} of line {number}", TOGETHER)
+                continue
+            sizes: dict[str, object] = {"n_prompt": int(match["pp"] or 0), "n_gen": int(match["tg"] or 0), "n_depth": int(match["depth"] or 0)}
+            yield from llama_bench({**sizes, "avg_ts": speed}, number, file)
+
+
+def _llama_csv(cells: list[str], rest: Sequence[tuple[int, list[str]]], file: str) -> Items:
+    """``llama-bench -o csv``."""
+    for number, row in rest:
+        if len(row) == len(cells):
+            entry = {key: _number(row[cells.index(key)]) for key in ("n_prompt", "n_gen", "n_depth", "avg_ts") if key in cells}
+            counts: dict[str, object] = {key: int(value) for key, value in entry.items() if value is not None and key != "avg_ts"}
+            yield from llama_bench({**counts, "avg_ts": entry["avg_ts"]}, number, file)
+
+
+def _batched_bench(cells: list[str], rest: Sequence[tuple[int, list[str]]]) -> Items:
+    """llama-batched-bench: seconds of all prompts of a batch, and of all its steps."""
+    place = {key: next((i for i, cell in enumerate(cells) if cell.split()[:1] == [key]), None) for key in ("pp", "tg", "b", "t_pp", "t_tg")}
+    for number, row in rest:
+        values = {key: _number(row[i]) for key, i in place.items() if i is not None and i < len(row)}
+        prompt, steps, batch = (values.get(key) for key in ("pp", "tg", "b"))
+        if not (prompt and steps and batch):
+            continue
+        if first := values.get("t_pp"):
+            yield MeasuredLatency("ttft", first, {"prompt": prompt, "prefill_batch": batch}, number, 1)
+        if decode := values.get("t_tg"):
+            yield MeasuredLatency("itl", decode / steps, {"batch": batch, "prompt": prompt, "context": Fraction(round(prompt + steps / 2))}, number, 1)
+
+
+def _heading(text: str) -> Heading:
+    """What a column is by its heading: ``Median TTFT (ms)``, ``tpot_ms``, ``Input Len``."""
+    words = re.sub(r"[*`]", "", text).strip()
+    unit = next((u for u in re.findall(r"[\[(]\s*([A-Za-zµ]+)\s*[\])]|[_\s]((?:m|u|µ)?s)$", words) for u in u if u), "")
+    bare = re.sub(r"[\[(][^\])]*[\])]", " ", words).lower()
+    bare = re.sub(r"[_\s](?:m|u|µ)?s$", "", bare.strip()) if unit else bare
+    spaced = bare.replace("_", " ")
+    whole, stem = (re.sub(r"[\s\-.#]", "", said) for said in (spaced, STATISTIC.sub(" ", spaced)))
+    if whole not in MEANING and OTHER_STATISTIC.search(spaced):
+        return Heading("", "", text)
+    return Heading(MEANING.get(whole) or MEANING.get(stem, ""), unit, text, bool(re.search(r"\b(?:median|p50|50th)\b", spaced)))
+
+
+def _free_table(headings: list[Heading], rest: Sequence[tuple[int, list[str]]], file: str) -> Items:
+    """A table of lengths, concurrency and latencies; a median wins over a mean. Columns of anything else are named once."""
+    chosen: dict[str, int] = {}
+    for i, heading in enumerate(headings):
+        if heading.name and (heading.name not in chosen or (heading.median and not headings[chosen[heading.name]].median)):
+            chosen[heading.name] = i
+    if ignored := [heading.text for i, heading in enumerate(headings) if heading.text and i not in chosen.values()]:
+        yield UnusedTime(f"column {', '.join(ignored)[:120]}", "it is no length, concurrency, or median or mean latency")
+    for number, row in rest:
+        if len(row) != len(headings):
+            if sum(bool(NUMBER.match(cell)) for cell in row) > 1:
+                raise InputError(Problem(file, f"has {len(row)} values for {len(headings)} columns", number, 1))
+            continue
+        yield from _free_row({name: (row[i], headings[i]) for name, i in chosen.items()}, number, file)
+
+
+def _free_row(cells: dict[str, tuple[str, Heading]], number: int, file: str) -> Items:
+    prompt, output = (_length(cells[name][0], number, file) if name in cells else None for name in ("prompt", "output"))
+    if "lengths" in cells:
+        match = LENGTHS.search(cells["lengths"][0])
+        prompt, output = (_length(match[name], number, file) for name in ("prompt", "output")) if match else (None, None)
+    slots = _number(cells["batch"][0]) if "batch" in cells else Fraction(1)
+    times: dict[str, Fraction | None] = {
+        metric: _seconds(*cells[metric], number, file) for metric in ("ttft", "tpot") if metric in cells and cells[metric][0] not in ("", "-", "—")
+    }
+    tp = _number(cells["tp"][0]) if "tp" in cells else None
+    if not prompt:
+        yield UnusedTime(f"line {number}", NO_LENGTH.format("length of the prompt"))
+        return
+    for item in served(times, number, slots, prompt, output, {metric: f"{cells[metric][1].text} of line {number}" for metric in times}):
+        yield item if tp is None or isinstance(item, UnusedTime) else MeasuredLatency(item.metric, item.seconds, {**item.inputs, "tp": tp}, number, 1)
+
+
+def _length(text: str, number: int, file: str) -> Fraction | None:
+    """A number of tokens; ``8k`` is 8,192, as benchmarks name their lengths."""
+    value = _number(text)
+    if value is not None and text.strip().lower().endswith("k"):
+        value *= 1024
+    if value is not None and (value <= 0 or value.denominator != 1):
+        raise InputError(Problem(file, "is not a number of tokens", number, 1, text[:40]))
+    return value
+
+
+def _seconds(text: str, heading: Heading, number: int, file: str) -> Fraction | None:
+    """A time in seconds, by its own unit or that of its column."""
+    value = _number(text)
+    own = re.fullmatch(r"\s*[\d.,eE+-]+\s*([A-Za-zµ]+)(?:\s*±.*)?\s*", text)
+    unit = own[1] if own else heading.unit
+    if value is None or value <= 0:
+        raise InputError(Problem(file, "is not a time", number, 1, text[:40]))
+    if unit not in UNITS or UNITS[unit][1] != UNITS["s"][1]:
+        raise InputError(Problem(file, "has no unit", number, 1, heading.text[:40], hint=f"name the column {heading.text[:30]} (ms)"))
+    return value * UNITS[unit][0]
