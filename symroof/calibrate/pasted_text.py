@@ -29,7 +29,7 @@ OF_BLOCK = {
     "median itl (ms)": "median_itl_ms",
     "accept length": "accept_length",
 }
-NUMBER = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+NUMBER = re.compile(r"(?:[-+]?\d{1,3}(?:,\d{3}){1,5}(?:\.\d{1,20})?|[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,2})?)(?![\d.]|[eE][-+]?\d)")
 TEST = re.compile(r"(?:pp(?P<pp>\d+))?(?:\s*\+\s*)?(?:tg(?P<tg>\d+))?(?:\s*@\s*d(?P<depth>\d+))?")
 LENGTHS = re.compile(r"(?P<prompt>\d+(?:\.\d+)?k?)\s*/\s*(?P<output>\d+(?:\.\d+)?k?)", re.IGNORECASE)
 

@@ -115,6 +115,7 @@ def test_tables_under_the_names_that_people_give(text):
     [
         ("| ISL | TPOT |\n|--|--|\n| 512 | 8 |", "has no unit"),
         ("| ISL | TTFT (ms) |\n|--|--|\n| 512 | fast |", "is not a time"),
+        ("| ISL | TTFT (ms) |\n|--|--|\n| 512 | 9e99999999 |", "is not a time"),
         ("| ISL | TTFT (ms) |\n|--|--|\n| many | 8 |", "no length of the prompt"),
         ("| ISL | TTFT (ms) |\n|--|--|\n| 0.5 | 8 |", "is not a number of tokens"),
         ("| ISL | OSL | TTFT (ms) |\n|--|--|--|\n| 512 | 8 |", "has 2 values for 3 columns"),
