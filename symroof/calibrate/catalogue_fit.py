@@ -121,10 +121,13 @@ class FitArrays:
         return float((self.weights * np.where(error < ROBUST, error**2 / (2 * ROBUST), error - ROBUST / 2)).sum())
 
 
-def fit(rows: Sequence[MeasuredRow], latency: Mapping[Key, float], single: bool = False, start: Mapping[str, float] = START) -> dict[Key, float]:
-    """Minimise the loss by coordinate descent with decreasing steps; link latencies stay fixed."""
+def fit(
+    rows: Sequence[MeasuredRow], latency: Mapping[Key, float], single: bool = False, start: Mapping[str, float] = START, near: Mapping[Key, float] | None = None
+) -> dict[Key, float]:
+    """Minimise the loss by coordinate descent with decreasing steps, from the values of ``near`` where it has any; link latencies stay fixed."""
     table = FitArrays(tuple(rows), single)
-    point = np.log([latency[key] if key in latency else start[key[0]] for key in table.keys])
+    known = {**(near or {}), **latency}
+    point = np.log([known.get(key, start[key[0]]) for key in table.keys])
     most = np.log([MOST.get(key[0], 1e9) for key in table.keys])
     free = [i for i, key in enumerate(table.keys) if key not in latency]
     best = table.loss(point)
@@ -147,7 +150,8 @@ def with_missing_classes(values: Mapping[Key, float], general: Mapping[Key, floa
     made = {}
     for name, family, engine in keys:
         others = [value for (n, f, _), value in values.items() if (n, f) == (name, family)]
-        made[name, family, engine] = values.get((name, family, engine), statistics.geometric_mean(others) if others else general[name, ALL, ALL])
+        own = values.get((name, family, engine))
+        made[name, family, engine] = own if own is not None else statistics.geometric_mean(others) if others else general[name, ALL, ALL]
     return made
 
 
@@ -246,6 +250,23 @@ def leave_one_source_out(
 
 
 MOST_STEPS = 100
+
+
+def leave_each_group_out(
+    rows: Sequence[MeasuredRow], latency: Mapping[Key, float], values: Mapping[Key, float], width: Mapping[str, float], widening: Mapping[str, float]
+) -> list[HeldOutPrediction]:
+    """Predict the rows of each device, class of engines and layout from all others, those of the same source among them; ``values`` of the fit to all rows are
+    where each fit begins."""
+    made = []
+    for group, count in sorted(Counter(row.group for row in rows).items()):
+        if count < ENOUGH:
+            continue
+        others, own = [row for row in rows if row.group != group], FitArrays(tuple(row for row in rows if row.group == group))
+        found = {**fit(others, latency, near=values), **latency}
+        general = fit(others, latency, single=True) if set(own.keys) - set(found) else {}
+        family = interval_group(own.rows[0].family, own.rows[0].engine)
+        made += _predicted(own, with_missing_classes(found, general, own.keys), width, widening[family])
+    return made
 
 
 def _predicted(table: FitArrays, values: Mapping[Key, float], width: Mapping[str, float], widening: float) -> list[HeldOutPrediction]:

@@ -73,6 +73,13 @@ class MeasuredRow:
         return tuple(part for part in (self.prefill, self.decode) if part)
 
     @property
+    def group(self) -> str:
+        """Its device, class of engines and layout: ``b200, compiled, attention groups``."""
+        several = "several devices" if self.row.group > 1 else ""
+        layout = "attention groups" if self.row.attention_dp > 1 else "closed loop" if self.row.metric == "loop_tpot" else several
+        return ", ".join(filter(None, (self.row.hardware, self.engine, layout)))
+
+    @property
     def roof(self) -> float:
         """The lower bound of the time."""
         return sum(part.roof for part in self.parts)

@@ -8,7 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from symroof.calibrate.catalogue_fit import HeldOutPrediction, Key, fit, interval_ends, keys_of, leave_one_source_out, link_latencies, widths
+from symroof.calibrate.catalogue_fit import (
+    HeldOutPrediction,
+    Key,
+    fit,
+    interval_ends,
+    keys_of,
+    leave_each_group_out,
+    leave_one_source_out,
+    link_latencies,
+    widths,
+)
 from symroof.calibrate.catalogue_rows import MeasuredRow, RefusedRow, comparable, sources
 from symroof.specs.efficiencies import ALL, FITTED
 from symroof.theory.symbols import INPUTS
@@ -54,6 +64,11 @@ class CatalogueFit:
     def predictions(self) -> list[HeldOutPrediction]:
         """Every row predicted from the other sources."""
         return self._left_out[0]
+
+    @cached_property
+    def group_predictions(self) -> list[HeldOutPrediction]:
+        """The rows of every device, class of engines and layout with ten or more, each group predicted from all others."""
+        return leave_each_group_out(self.rows, self.latency, self.values, self.widths, self.widening)
 
     @property
     def widening(self) -> dict[str, float]:
