@@ -40,6 +40,15 @@ def operator_name(name: str) -> str:
     return OPERATORS_BY_NAME.get(name) or name.replace("_", " ")
 
 
+def name_in_words(name: str) -> str:
+    """The name of an input or a switch, whatever the device.
+
+    >>> name_in_words("layer_overhead"), name_in_words("kv_growth")
+    ('overhead per layer', 'kv growth')
+    """
+    return "memory bandwidth" if name == "mem_bandwidth" else INPUTS_BY_NAME.get(name) or name.replace("_", " ")
+
+
 def input_name(name: str, answers: BoundCase) -> str:
     """The name of an input; memory bandwidth by the device's kind of memory.
 

@@ -136,9 +136,9 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     }
 
 
-PARTS = {"weight_bytes": "weights", "peak_kv_cache_bytes": "cache", "state_bytes": "state", "memory_reserve": "reserve"}
-"""Parts of the memory, with their labels."""
-OPTIONAL_PARTS = ("state_bytes", "memory_reserve")
+PARTS = {"weight_bytes_per_device": "weights", "peak_kv_cache_bytes_per_device": "cache", "state_bytes_per_device": "state", "memory_reserve": "reserve"}
+"""Parts of the memory of the most loaded device, with their labels."""
+OPTIONAL_PARTS = ("state_bytes_per_device", "memory_reserve")
 ALLOCATED = {"paged": "in whole blocks", "unified": "for every layer in full, those with a window too"}
 """Cache allocation policies of engines."""
 NOTABLE_SHARE = Fraction(1, 100)
@@ -148,6 +148,11 @@ def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
     """The parts to show: recurrent state and reserve only if some case has them."""
     listed = list(cases)
     return {name: word for name, word in PARTS.items() if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)}
+
+
+def memory_part(name: str, case: BoundCase) -> Result:
+    """A part of the memory on all devices of an instance, each counted as the most loaded one: the parts add up to ``memory_bytes``."""
+    return case.formula(parse(f"{name}*instance_devices"), QUANTITIES["memory_bytes"], timed=False)
 
 
 def allocated_cache(subject: BoundCase) -> list[str]:
@@ -166,7 +171,8 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     parts = memory_parts(sized)
     rows = [memory_row(case, parts) for case in sized]
     return {
-        "parts": [[Code(name), subject.result(name).plain(), subject.result(name).symbol.meaning] for name in (*parts, "memory_bytes")],
+        "parts": [[word, memory_part(name, subject).plain(), subject.result(name).symbol.meaning] for name, word in parts.items()]
+        + [["total", own.plain(), own.symbol.meaning]],
         "usable": shown(subject.get("usable_memory")),
         "free": shown(subject.get("free_memory")),
         "short": subject.does_not_fit,
@@ -189,7 +195,8 @@ def all_usable(subject: BoundCase) -> bool:
 def memory_row(case: BoundCase, parts: Iterable[str]) -> list[str]:
     return [
         marked(case_label(case), case),
-        *(cell(case.result(name)) for name in (*parts, "memory_bytes")),
+        *(cell(memory_part(name, case)) for name in parts),
+        cell(case.result("memory_bytes")),
         shown(case.get("usable_memory")),
         shown(case.fits),
     ]
