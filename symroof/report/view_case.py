@@ -27,18 +27,35 @@ NO_STEADY_STATE = "unbounded: the queue has no steady state"
 """TTFT of an overloaded server."""
 
 
-def metric(name: str, case: BoundCase) -> str:
+def metric(name: str, case: BoundCase, in_brief: bool = False) -> str:
     """A metric of a case as text, including the TTFT of an overloaded server."""
     result = case.get(name)
-    return NO_STEADY_STATE if result is None and name == TARGET_METRICS["ttft"] and overloaded(case) else shown(result)
+    if result is None and name == TARGET_METRICS["ttft"] and overloaded(case):
+        return NO_STEADY_STATE
+    return shown(result) if result is None or not in_brief else cell(result, brief(result))
 
 
-def cell(result: Result) -> str:
+def cell(result: Result, digits: int = 4) -> str:
     """A result as a table cell, with its range separate."""
-    alone = replace(result, low=None, high=None, flags=()).plain()
+    alone = replace(result, low=None, high=None, flags=()).plain(digits)
     if result.without_range:
         return Ranged(alone, WITHOUT_RANGE[result.without_range])
-    return Ranged(alone, span) if result.ranged and (span := result.span()) else result.plain()
+    return Ranged(alone, span) if result.ranged and (span := result.span(digits)) else result.plain(digits)
+
+
+WIDE = Fraction(1, 5)
+"""Width of a range, as a share of the value, from which on a third digit says nothing."""
+
+
+def brief(result: Result) -> int:
+    """The digits of a number on page one: two where its range is wide, else three.
+
+    >>> brief(Study("llama-3-8b", "h100-sxm", prompt=4096, mfu="0.4..0.6").first.result("ttft"))
+    2
+    """
+    value, low, high = result.value, result.low, result.high
+    wide = isinstance(value, Fraction) and low is not None and high is not None and high - low >= WIDE * abs(value) and high > low
+    return 2 if wide else 3
 
 
 def marked(label: str, case: BoundCase) -> str:
@@ -103,7 +120,7 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {"name": check.name, "limit": check.against, "value": check.metric.plain(3), "state": MET[check.met], "slack": check.gap.plain()}
+    return {"name": check.name, "limit": check.against, "value": check.metric.plain(brief(check.metric)), "state": MET[check.met], "slack": check.gap.plain()}
 
 
 REPORTED = (

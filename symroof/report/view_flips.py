@@ -28,6 +28,12 @@ UNCHANGEABLE = frozenset(symbol.name for group in ("hardware", "efficiency") for
 NEAREST = 5
 """Maximum flips in each direction in the body; the appendix has all."""
 
+OF_THE_DEVICE = frozenset(symbol.name for symbol in GROUPS["hardware"]) - {"memory_share"}
+"""Inputs that are as the device is made: no risk of the verdict. The tables of flips have them."""
+
+MOST_RISKS = 3
+"""Flips that end the verdict on page one."""
+
 MOST = 8
 """Maximum failing cases; `symroof select` has all."""
 
@@ -52,7 +58,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in constraints(subject) if c.has_wait(subject.case)), None),
         "good_now": not any(f.wrong_now for f in every),
         "mending": [row(f, subject) for f in repairs if f.good and _can_be_made(f) and (f.distance is None or f.distance <= FAR)],
-        "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),
+        "risks": [row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False and f.name not in OF_THE_DEVICE][:MOST_RISKS],
     }
 
 

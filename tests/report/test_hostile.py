@@ -174,7 +174,7 @@ def test_a_study_file_with_an_odd_name(name, tmp_path):
     from urllib.parse import unquote
 
     images = [child.attrs["src"] for t in markdown().parse(made["md"]) for child in t.children or [] if child.type == "image"]
-    assert len(images) == 7
+    assert len(images) == 3
     assert {unquote(src) for src in images} <= files
     tags = [(tag, attributes) for tag, attributes in parsed_html(made["html"]).tags if tag == "img"]
     assert len(tags) == 7

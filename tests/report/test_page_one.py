@@ -70,7 +70,7 @@ def test_a_mark_is_explained_where_it_stands():
     text = render(view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False), "md")
     first, _, second = text.partition("## Alternatives")
     marked = [line for line in first.splitlines() if "†" in line]
-    assert [line.count("†") for line in marked] == [1, 1] and marked[0].startswith("| NVIDIA L4") and "does not fit" in marked[0]
+    assert [line.count("†") for line in marked] == [1, 1] and marked[0].startswith("| 1 × NVIDIA L4") and "does not fit" in marked[0]
     assert marked[1].startswith("† Does not fit in memory.") and "† Does not fit in memory." in second
 
 
@@ -92,7 +92,7 @@ def test_the_picture_of_a_server_at_work_ends_where_its_target_does():
     assert within * 1000 <= 20 < beyond * 1000
     alone = study.first.case.changed({"batch": most + 1}).value("itl_last")
     assert alone * 1000 < 20  # decode alone would allow more
-    assert made.title.startswith("Inter-token latency under load")
+    assert made.title.startswith("Throughput against inter-token latency under load")
     assert not findings(subject_of(study))
 
 

@@ -227,7 +227,7 @@ def says(
     texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
         there, batch = shown_case(every[chosen.place], of is UNDER_LOAD), Fraction(chosen.batch)
-        latency, worth = (result_at(there, name, "batch", batch).plain() for name in (of.itl, by))
+        latency, worth = (result_at(there, name, "batch", batch).plain(3) for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         worth += " per million tokens" if by == of.cost else " per device"
         texts.append(f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}")

@@ -62,12 +62,10 @@ def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Pictur
 
 
 def of_review(study: Study, subject: BoundCase, unused: Collection[str] = ()) -> list[Picture]:
-    """The pictures of a review that are used and have data; a Pareto front only with several configurations."""
-    from symroof.report.pictures.cases import batch_series
-
+    """The pictures of a review that are used and have data."""
     pictures = []
     for kind in KINDS:
-        if kind in unused or (kind == "pareto" and len(batch_series(study)) < 2):
+        if kind in unused:
             continue
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))
