@@ -45,9 +45,15 @@ function ranged(name, value, ends, digits) {
 const briefly = (value, ends) => ends?.length && ends[1] > ends[0] && ends[1] - ends[0] >= page.wide * Math.abs(value) ? 2 : 3;
 const brief = (name, value, ends) => ranged(name, value, ends, briefly(value, ends));
 
+// Nothing reads weights faster than they are multiplied: an MFU that is set limits an MBU that is measured.
+function limited(table, ends, limit, {mfu, mbu}) {
+  if (mfu === undefined || mbu !== undefined || !limit.length) return [table, ends];
+  const [share, ...measured] = limit, [low, value, high] = share * mfu < measured[2] ? measured.map(each => min(each, share * mfu)) : measured;
+  return [{...table, mbu: value}, {...ends, mbu: [low, high]}];
+}
 function caseOf(key, inputs) {
   side = page.sides[page.sides.length > 1 && "arrival_rate" in inputs ? 1 : 0];
-  const [group, table, ends, prices] = side.settings[key], links = side.links[inputs.tp] ?? {values: {}, ends: {}};
+  const [group, own, spans, prices, limit] = side.settings[key], [table, ends] = limited(own, spans, limit, inputs), links = side.links[inputs.tp] ?? {values: {}, ends: {}};
   const at = new Case(PROGRAMS[group].theory, {...table, ...links.values, ...inputs}), fixed = Object.keys(links.values).filter(name => !(name in links.ends));
   at.prices = prices;
   return {group, at, corners: cornersOf(at, {...ends, ...links.ends}, {...Object.fromEntries(fixed.map(name => [name, null])), ...inputs})};
@@ -135,7 +141,8 @@ function verdict(at, corners, checks) {
   const memory = {case: title, needed: read("memory_bytes"), usable: read("usable_memory"), short: quantity(-at.v("free_memory"), "byte", 3)};
   if (fits.includes(false)) return say(fits.includes(true) ? "fits_partly" : "does_not_fit", memory);
   if (missed.length) return say("missed", {case: title, targets: [...missed.map(check => each("one_missed", check)), ...partly.map(check => each("one_partly", check))].join(" and ")});
-  const open = side.targets.filter(target => !checks.some(check => check.name === target.name)).map(target => words[`metric-${target.name}`]);
+  const waits = checks.some(check => check.name === "load" && check.slack <= 0);  // a wait without end is judged by the load
+  const open = side.targets.filter(target => !checks.some(check => check.name === target.name) && !(waits && target.name === "ttft")).map(target => words[`metric-${target.name}`]);
   if (open.length) return say("not_known", {case: title, targets: open.join(" and ")});
   if (partly.length) return say("partly", {case: title, targets: partly.map(check => each("one_partly", check)).join(" and ")});
   if (checks.length) return say(side.targets.length > 1 ? "met_all" : "met", {case: title, targets: checks.map(check => each("one_met", check)).join(", ")});
@@ -154,9 +161,9 @@ function numbers(at, corners, checks) {
     return [named(check.metric, check.label), value(check.metric), bound(check.metric), shown(check.metric, check.limit, 4, true), slack + (check.met === null ? page.in_part : check.straddles ? page.at_median : "")];
   });
   const waits = side.targets.find(target => target.name === "ttft" && !checks.some(check => check.name === "ttft"));
-  if (checks[0]?.name === "load" && checks[0].slack <= 0) {
+  if (checks.some(check => check.name === "load" && check.slack <= 0)) {
     const name = page.waiting, label = side.numbers.find(each => each.name === name)?.label ?? waits?.label;
-    if (label) tested.splice(1, 0, [label, page.unbounded, "", waits ? shown(name, at.v(waits.limit), 4, true) : "", ""]);
+    if (label) tested.splice(1, 0, [label, page.unbounded, bound(name), waits ? shown(name, at.v(waits.limit), 4, true) : "", ""]);
   }
   const others = side.numbers.filter(each => !tested.some(row => row[0] === named(each.name, each.label)) && !Number.isNaN(at.v(each.name))).map(each => [named(each.name, each.label), value(each.name), bound(each.name), "", ""]);
   const size = name => brief(name, at.v(name), reach(name, at, [], corners)), memory = [named("memory_bytes", words.memory), size("memory_bytes"), "", size("usable_memory"), size("free_memory")];

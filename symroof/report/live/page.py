@@ -19,7 +19,7 @@ from symroof.errors import InputError
 from symroof.formula.tree import Expr, Name, Num
 from symroof.report.field_names import PER_REPLICA, input_name, quantity_words
 from symroof.report.live.javascript_program import Program, javascript_list
-from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, of_links, over_ranges, settings, values_of
+from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, limit_of_bandwidth, of_links, over_ranges, settings, values_of
 from symroof.report.live.threshold_formulas import ThresholdFormula, threshold_formula
 from symroof.report.view_case import NO_STEADY_STATE, PARTS, WIDE, decision_metrics
 from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, UNBOUNDED, key_metrics
@@ -146,7 +146,7 @@ def _side_data(side: Side, offset: int) -> dict[str, Any]:
     for i, group in enumerate(side.groups, offset):
         for j, setting in enumerate(group.settings):
             prices = [float(price) for price in setting.bound_case.list_prices]
-            made["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j], prices]
+            made["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j], prices, limit_of_bandwidth(setting)]
     return made
 
 
