@@ -381,6 +381,19 @@ def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path)
             assert roof is None or not differ(bound, float(roof.value)), (each, name)
 
 
+@needs_browser
+def test_a_cache_per_token_of_a_preset_is_that_of_the_page(tmp_path):
+    """Split over devices it would be that of the model's heads, so that the page offers no other number of devices."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"itl": "50 ms"}).decide()
+    made = live(study, study.first)
+    assert "tp" not in [control["name"] for control in made["controls"]]
+    own, where = settings(study, study.first)[0], [{"batch": 1, "prompt": 4096}, {"batch": 7, "prompt": 900}]
+    (rows,) = driven(tmp_path, made, values=[(own.key, where, ("memory_bytes", "itl_last", "concurrency"))])["values"]
+    for each, row in zip(where, rows, strict=True):
+        case = case_at(own, each).case
+        assert not any(differ(value, float(case.value(name))) for name, value in zip(("memory_bytes", "itl_last", "concurrency"), row, strict=True))
+
+
 def test_a_case_without_a_device_has_no_live_page():
     study = Study("llama-3-8b", prompt=128, mem_bandwidth="1 TB/s", peak_flops="100 TFLOP/s")
     assert live(study, study.first) is None

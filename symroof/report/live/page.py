@@ -5,7 +5,7 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -156,6 +156,8 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
     most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST, "dp": MOST_REPLICAS}
     arrivals = ("arrival_rate", "dp") if "arrival_rate" in subject.given else ()
     plain = [name for name in ("tp", *WHOLE, *arrivals, *SHARES) if _is_plain(name, subject)]
+    if "tp" in plain and not _same_with_open(("tp",), subject):
+        plain.remove("tp")
     controls = []
     for name in plain:
         value = float(case.value(name))
@@ -177,6 +179,13 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
             entry |= {"least": least, "most": max(most[name], int(value)), "whole": True}
         controls.append(entry)
     return controls
+
+
+def _same_with_open(degrees: Collection[str], subject: BoundCase) -> bool:
+    """Whether formulas for any number of devices give the subject's own numbers: a cache per token that somebody set is that of one number."""
+    open_case = subject.case.without_values(degrees, rounded=True)
+    names = [name for name in _quantities(subject) if subject.case.has_value(name)]
+    return all(open_case.has_value(name) and open_case.value(name) == subject.case.value(name) for name in names)
 
 
 def _is_plain(name: str, subject: BoundCase) -> bool:
