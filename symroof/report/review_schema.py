@@ -159,7 +159,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "numbers": (ROWS, "key numbers: quantity, value with its range, bound, target, slack"),
         "basis": (TEXT, "what the latencies, rates and costs rest on"),
         "bounds": (ROWS, "each case at the peak of its device: label, TTFT, ITL, rate, cost"),
-        "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
+        "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value (empty: not modelled), evidence"),
         "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
         "passing": (

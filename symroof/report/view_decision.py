@@ -129,14 +129,14 @@ def _slack(check: TargetCheck) -> str:
 
 
 def decisive_inputs(subject: BoundCase) -> list[list[str]]:
-    """Rows of input, value and evidence: efficiencies, then defaults that could change the verdict."""
+    """Rows of input, value (empty if it is zero, and so not modelled) and evidence: efficiencies, then defaults that could change the verdict."""
     inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
     flipping = {flip.name for flip in flips(subject)}
     names = [name for name in FITTED if name in inputs and (name in EFFICIENCIES or not inputs[name].defaulted)] + [
         name for name, entry in inputs.items() if entry.defaulted and name in flipping - {*EFFICIENCIES}
     ]
     return [
-        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
+        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "", _evidence(inputs[name])]
         for name in names[:MOST_INPUTS]
     ]
 
