@@ -136,8 +136,7 @@ def decisive_inputs(subject: BoundCase) -> list[list[str]]:
         name for name, entry in inputs.items() if entry.defaulted and name in flipping - {*EFFICIENCIES}
     ]
     return [
-        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "", _evidence(inputs[name])]
-        for name in names[:MOST_INPUTS]
+        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "", _evidence(inputs[name])] for name in names[:MOST_INPUTS]
     ]
 
 

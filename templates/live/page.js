@@ -148,8 +148,9 @@ function verdict(at, corners, checks) {
   if (checks.length) return say(side.targets.length > 1 ? "met_all" : "met", {case: title, targets: checks.map(check => each("one_met", check)).join(", ")});
   return say("no_targets", {case: title, spare: read("free_memory")});
 }
+const listed = texts => texts.length > 1 ? `${texts.slice(0, -1).join(", ")} or ${texts.at(-1)}` : texts[0];
 function limits(at, corners) {
-  const bounds = step => possible(`${step}_bound`, at, corners).map(bound => words[`bound-${bound}`]).join(" or "), read = name => brief(name, at.v(name), spread(name, corners));
+  const bounds = step => listed(possible(`${step}_bound`, at, corners).map(bound => words[`bound-${bound}`])), read = name => brief(name, at.v(name), spread(name, corners));
   return say("limits", {prefill: bounds("prefill"), prefill_intensity: read("prefill_intensity"), ridge: read("effective_ridge"), decode: bounds("decode"), decode_intensity: read("decode_intensity")});
 }
 function numbers(at, corners, checks) {
