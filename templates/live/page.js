@@ -315,7 +315,7 @@ form.addEventListener("input", event => {
 });
 form.addEventListener("reset", () => { edited.clear(); requestAnimationFrame(() => { update(); remember(); }); });
 form.addEventListener("submit", event => event.preventDefault());
-addEventListener("hashchange", () => { if (location.hash.includes("=")) restore(location.hash); });
+addEventListener("hashchange", () => { if (location.hash.includes("=")) restore(location.hash); else if (edited.size) remember(); });  // a link to a section keeps the state
 byId("live").hidden = false;
 restore(location.hash.includes("=") ? location.hash : "");
 globalThis.symroof = {
