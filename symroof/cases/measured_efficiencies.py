@@ -186,6 +186,20 @@ def _limit_by_tile(given: dict[str, SourcedValue], share: Fraction | None) -> No
     given["mbu"] = SourcedValue(ValueRange(low, high, f"{low_text}..{high_text}", value), why, f"{value_text} ({low_text} to {high_text})", measured=True)
 
 
+def limit_by_compute(
+    device: HardwareSpec, engine: str, compute: str | None, given: Mapping[str, SourcedValue]
+) -> tuple[Fraction, tuple[Fraction, Fraction, Fraction]] | None:
+    """How much a measured share of the bandwidth may be for each unit of the share of the compute, and its ends and expected value without that limit.
+
+    None where the share of the bandwidth is not measured, or nothing limits it so.
+    """
+    mbu, share = given.get("mbu"), share_of_tile(device.family, engine, compute, given)
+    if mbu is None or not mbu.measured or share is None:
+        return None
+    ends = _ends(_fitted("mbu", device.family, engine)[0].setting)
+    return (share, ends) if ends else None
+
+
 def as_expected(values: Mapping[str, SourcedValue]) -> dict[str, Fraction]:
     """The expected number of each value that has one."""
     return {name: ends[1] for name, value in values.items() if (ends := _ends(value.setting))}

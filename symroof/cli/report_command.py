@@ -33,7 +33,7 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 @click.option("-o", "--out", default=None, metavar="DIR", help="Folder for the review (default: reports/STUDY); - writes one format to standard output.")
 @click.option("--format", "formats", default=None, metavar="LIST", help=f"Comma-separated, of {', '.join(FORMATS)} (default: {DEFAULT_FORMATS}).")
 @click.option("--template", default=None, metavar="FILE", help="A custom template for the same data, instead of the built-in one.")
-@click.option("--brief", is_flag=True, help="Omit the appendix.")
+@click.option("--full", is_flag=True, help="Add the appendix: every derivation, threshold, sensitivity, input and source.")
 @click.option("--sections", default=None, metavar="LIST", help=f"Only these sections, comma-separated: {', '.join(PARTS)}.")
 @click.option("--no-plots", is_flag=True, help="Omit the figures.")
 @against_option
@@ -41,9 +41,11 @@ COMPARED = ("ttft", "itl", "memory_bytes", "cost_per_mtok")
 @strict_option
 @click.pass_context
 def command(context: click.Context, /, study: str | None, **options: Any) -> int:
-    """Write the design review of a study.
+    """Write the design review of a study, as HTML and Markdown.
 
     symroof report specs/studies/llama-3-70b-chat.yaml
+
+    symroof report chat.yaml --full --format pdf
 
     symroof report chat.yaml --against genz
 
@@ -59,7 +61,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     name = slug(Path(study).stem) if study else "case"
     made = study_from(study, options).decide()
     other = _other(made, options)
-    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["brief"]), other, whole=bool(options["template"]))
+    data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["full"]), other, whole=bool(options["template"]))
     failures = data["claims"].pop("failures") if data["claims"] else []  # determine the exit code; templates get plain data
     drawn = not options["no_plots"] and out != "-"
     files = _review(made, name, formats, options, data, other, with_figures=drawn)
@@ -138,18 +140,18 @@ def _waterfall(other: tuple[str, list[Waterfall]]) -> list[Picture]:
     return [waterfall_picture(other[1][0], "this case", other[0])]
 
 
-def _parts(listed: str | None, brief: bool) -> tuple[str, ...]:
+def _parts(listed: str | None, full: bool) -> tuple[str, ...]:
     """The parts of the review, in its own order.
 
     Raises:
         click.BadParameter: an unknown section, or none.
     """
-    names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS
+    names = [part.strip() for part in listed.split(",") if part.strip()] if listed is not None else PARTS if full else BRIEF
     unknown = [name for name in names if name not in PARTS]
     if unknown or not names:
         named = f"unknown section {', '.join(unknown)}" if unknown else "no section is named"
         raise click.BadParameter(f"{named}; there are {', '.join(PARTS)}", param_hint="--sections")
-    return tuple(part for part in PARTS if part in names and (part in BRIEF or not brief))
+    return tuple(part for part in PARTS if part in names)
 
 
 def slug(stem: str) -> str:
@@ -213,12 +215,12 @@ def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str])
 
 
 def _conclude(data: dict[str, Any], page: Path | None) -> None:
-    """Print the verdict, as the review words it, and the page to open."""
+    """Print the recommendation and the verdict, as the review words them, and the page to open."""
     from symroof.report.render import render
 
     if "verdict" in data["parts"]:
-        headline = re.search(r"^\*\*(.+)\*\*$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
-        if headline:
-            say(re.sub(r"\\([^\w\s])", r"\1", headline[1]))  # Markdown's escapes
+        conclusion = re.search(r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
+        for words in conclusion.groups() if conclusion else ():
+            say(re.sub(r"\\([^\w\s])", r"\1", words))  # Markdown's escapes
     if page:
         say(f"open {page}")

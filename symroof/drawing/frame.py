@@ -130,12 +130,12 @@ class Frame:
             return False
         return self._put(texts, colour, bold, lambda size: self.placer.beside_line(name, size), needed)
 
-    def label_point(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False) -> bool:
-        """Label a point inside the frame, with a leader line if the label is far away."""
+    def label_point(self, x: float, y: float, texts: Sequence[str], colour: str, bold: bool = False, needed: bool = True) -> bool:
+        """Label a point inside the frame, with a leader line if the label is far away; an optional label is omitted without room."""
         if not (self.x.contains(x) and self.y.contains(y)):
             return False
         spot = self.at(x, y)
-        return any(self._put(texts, colour, bold, partial(self.placer.near_point, spot, gap), gap == GAPS[-1], spot) for gap in GAPS)
+        return any(self._put(texts, colour, bold, partial(self.placer.near_point, spot, gap), needed and gap == GAPS[-1], spot) for gap in GAPS)
 
     def label_region(self, area: Area, texts: Sequence[str], colour: str, needed: bool = True) -> bool:
         """Label a region inside it; an optional label is omitted if the region is too small."""

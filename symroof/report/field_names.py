@@ -40,6 +40,15 @@ def operator_name(name: str) -> str:
     return OPERATORS_BY_NAME.get(name) or name.replace("_", " ")
 
 
+def name_in_words(name: str) -> str:
+    """The name of an input or a switch, whatever the device.
+
+    >>> name_in_words("layer_overhead"), name_in_words("kv_growth")
+    ('overhead per layer', 'kv growth')
+    """
+    return "memory bandwidth" if name == "mem_bandwidth" else INPUTS_BY_NAME.get(name) or name.replace("_", " ")
+
+
 def input_name(name: str, answers: BoundCase) -> str:
     """The name of an input; memory bandwidth by the device's kind of memory.
 
@@ -61,5 +70,10 @@ def quantity_name(name: str, answers: BoundCase) -> str:
     >>> [quantity_name("concurrency", Study("llama-3-8b", "h100-sxm", prompt=512, dp=copies).first) for copies in (1, 2)]
     ['Requests that memory holds', 'Requests that memory holds, per replica']
     """
-    words = QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning
+    words = quantity_words(name, answers)
     return f"{words}, per replica" if name in PER_REPLICA and answers.case.value("dp") > 1 else words
+
+
+def quantity_words(name: str, answers: BoundCase) -> str:
+    """The name of a quantity, or else its meaning."""
+    return QUANTITIES_BY_NAME.get(name) or answers.case.theory.symbol(name).meaning

@@ -149,7 +149,7 @@ LATEX_SPECIAL = {
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     '"': r"\textquotedbl{}", "'": r"'", "`": r"\textasciigrave{}", "µ": r"$\mu$", "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$",
     "→": r"$\to$", "–": "--", "—": "---", "…": r"\ldots{}", "·": r"$\cdot$", "±": r"$\pm$", "−": r"$-$", "≈": r"$\approx$",
-    "’": "'", "‘": "`", "“": "``", "”": "''", "\u00a0": "~", "°": r"\textdegree{}", "†": r"\textdagger{}", "€": r"\texteuro{}",
+    "’": "'", "‘": "`", "“": "``", "”": "''", "\u00a0": "~", "°": r"\textdegree{}", "✓": r"$\checkmark$", "✗": r"$\times$", "†": r"\textdagger{}", "€": r"\texteuro{}",
 }  # fmt: skip
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from symroof.analysis.case_titles import case_label, devices
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
 from symroof.analysis.verdict import target_checks
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError
+from symroof.report.view_case import brief
 from symroof.select.configuration import Configuration
 from symroof.select.selection import select_from
 
@@ -24,6 +27,8 @@ SOLVED = ("batch", "dp", "tp")
 """Inputs that the search chooses: what the study says of them is left out."""
 LATENCIES = ("ttft", "itl")
 DIGITS = 3
+COUNTED = re.compile(r"(tp|dp) [\d,]+")
+"""Degrees that the number of devices and of replicas says."""
 
 
 def subject_of(study: Study) -> BoundCase:
@@ -35,33 +40,49 @@ def subject_of(study: Study) -> BoundCase:
     return [case for case, entry in zip(study.cases, entries, strict=True) if entry == entries[0]][-1]
 
 
+def group_label(case: BoundCase) -> str:
+    """The label of a case with its number of devices, one included, and its replicas in words.
+
+    >>> [group_label(Study("llama-3-8b", "h100-sxm", prompt=512, **more).first) for more in ({}, {"tp": 2, "dp": 3})]
+    ['1 × NVIDIA H100 SXM5 80 GB', '3 replicas of 2 × NVIDIA H100 SXM5 80 GB']
+    """
+    label = ", ".join(part for part in case_label(case).split(", ") if not COUNTED.fullmatch(part))
+    known = case.hardware is not None and case.case.has_value("instance_devices")
+    if known and case.hardware and devices(case) == 1 and label.startswith(case.hardware.title):
+        label = f"1 × {label}"
+    copies = case.case.value("dp")
+    return f"{copies.numerator:,} replicas of {label}" if copies > 1 else label
+
+
 def cost(case: BoundCase) -> tuple[bool, Fraction]:
     """The order of cases: by what a million tokens cost, at the arrival rate where one is given; those of which it is not known last."""
     found = case.get("cost_per_mtok_at_rate") or case.get("cost_per_mtok")
     return found is None, Fraction(found.value) if found else Fraction(0)
 
 
-def recommendation(study: Study, subject: BoundCase) -> dict[str, Any] | None:
-    """The cheapest configuration that meets every target, among changes that somebody can make; None where the subject needs no other.
+def recommendation(study: Study, subject: BoundCase) -> tuple[dict[str, Any] | None, BoundCase | None]:
+    """The cheapest configuration that meets every target, among changes that somebody can make, and its case.
 
     On each device of the study: other numbers of devices, narrower weights, every batch, and as many replicas as an arrival rate asks for.
+    Nothing where the subject needs no other; only what was tried where no configuration passes.
     """
     if passes(subject) or not (subject.targets or subject.does_not_fit) or subject.model is None or subject.hardware is None or subject.preset:
-        return None
+        return None, None
     weights = subject.precisions.get("weights", "")
     formats = (weights, NARROWER[weights][0]) if weights in NARROWER else ()
     try:
         choice = select_from(_searched(study, subject, formats))
     except InputError:
-        return None
+        return None, None
     found = choice.passing
-    return {
+    data = {
         "found": _described(found[0]) if found else None,
         "devices": [str(n) for n in DEGREES],
         "weights": list(formats),
         "replicas": "arrival_rate" in subject.given,
-        "nearest": None if found else next((c.label for c in choice.configurations if c.state == "fails"), None),
+        "nearest": None if found else next((group_label(c.run.bound_case) for c in choice.configurations if c.state == "fails"), None),
     }
+    return data, found[0].run.bound_case if found else None
 
 
 def _searched(study: Study, subject: BoundCase, formats: Sequence[str]) -> Study:
@@ -80,16 +101,16 @@ def _described(configuration: Configuration) -> dict[str, Any]:
 
     def plain(name: str | None) -> str | None:
         result = case.get(name) if name else None
-        return result.plain(DIGITS) if result else None
+        return result.plain(brief(result)) if result else None
 
     return {
-        "label": configuration.label,
+        "label": group_label(case),
         "batch": f"{run.batch:,}",
         "replicas": f"{run.copies:,}" if run.copies > 1 else None,
         "devices": f"{int(case.case.value('served_devices') * case.case.value('dp')):,}",
         "price": plain("fleet_price") or plain("instance_price"),
         "cost": plain("cost_per_mtok_at_rate") or plain("cost_per_mtok"),
-        "targets": [[check.name, check.metric.plain(DIGITS)] for check in target_checks(case) if check.name in LATENCIES],
+        "targets": [[check.name, check.metric.plain(brief(check.metric))] for check in target_checks(case) if check.name in LATENCIES],
     }
 
 

@@ -10,14 +10,14 @@ BRIEF = ("verdict", "alternatives", "memory", "time", "flips", "thresholds", "cl
 PARTS = (*BRIEF, "derivations", "serving", "all-thresholds", "all-flips", "sensitivities", "approximations", "ledger", "sources")
 """Every part, in order."""
 FIGURES_OF = {
-    "verdict": ("memory", "latency-throughput"), "alternatives": ("pareto",), "memory": ("memory",), "all-thresholds": ("regimes",),
-    "derivations": ("roofline", "ttft", "itl", "latency-throughput", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
+    "verdict": ("memory", "pareto"), "alternatives": ("pareto", "latency-throughput"), "memory": ("memory",), "all-thresholds": ("regimes",),
+    "derivations": ("roofline", "ttft", "itl", "memory"), "sensitivities": ("tornado",), "against": ("waterfall",),
 }  # fmt: skip
 """The pictures of each part."""
 SHOWN_IN = {
     "derivations": ("derivations",), "flips": ("verdict", "flips", "all-flips"), "cases": ("alternatives", "derivations", "all-flips"), "lacking": ("all-flips",),
     "ledger": ("ledger",), "memory": ("memory",), "ttft": (), "itl": ("derivations",), "operators": ("time", "derivations"), "serving": ("serving",),
-    "thresholds": ("thresholds", "all-thresholds"), "claims": ("claims",), "elasticities": ("sensitivities",), "approximations": ("approximations",),
+    "thresholds": ("thresholds", "all-thresholds"), "claims": ("claims",), "elasticities": ("sensitivities",), "approximations": ("time", "approximations"),
 }  # fmt: skip
 """The parts that use a section of the data; it is only computed for these. Other sections are always computed."""
 FIGURES = ("memory", "latency_throughput", "ttft", "itl", "roofline", "regimes", "pareto", "tornado", "waterfall")
@@ -148,6 +148,10 @@ INSIDE: dict[str, dict[str, Field]] = {
             "of a case that fails the cheapest configuration that passes: found (label, batch, replicas, devices, price, cost, targets; null where none does), and "
             "what was tried: devices, weights, replicas (a truth), nearest (the label of the nearest miss)",
         ),
+        "options": (
+            ROWS,
+            "what is recommended, the case and the others side by side: label, outcome, first token, time between tokens, output rate, cost of a million tokens, price; empty where there is one",
+        ),
         "beyond": (ROWS, "latency targets that the device misses at its peak, so that no tuning meets them: target, bound, limit"),
     },
     "decision": {
@@ -155,7 +159,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "numbers": (ROWS, "key numbers: quantity, value with its range, bound, target, slack"),
         "basis": (TEXT, "what the latencies, rates and costs rest on"),
         "bounds": (ROWS, "each case at the peak of its device: label, TTFT, ITL, rate, cost"),
-        "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value, evidence"),
+        "rests_on": (ROWS, "efficiencies, and defaults that could change the verdict: input, value (empty: not modelled), evidence"),
         "does_not_fit": (TRUTH, "whether the case fails to fit anywhere in its ranges"),
         "some_do_not_fit": (TRUTH, "whether that is so of any case of the study"),
         "passing": (
@@ -164,10 +168,8 @@ INSIDE: dict[str, dict[str, Field]] = {
         ),
         "cases": (COUNT, "cases of the study"),
         "use": (TEXT, "the reviewed case in few words, where it meets every target"),
-        "options": (
-            ROWS,
-            "the cases side by side: label, outcome, first token, time between tokens, output rate, cost of a million tokens, price; empty where there is one",
-        ),
+        "ruled_out": (ROWS, "other devices of which no case passes: label, the target missed (never …: at the peak too; or memory), value, limit"),
+        "next": ("object", "commands to go on with: select, compare; null where the study is no file"),
         "standing": (TEXT, "where ranges are evaluated, in words; empty if no case has any"),
     },
     "derivations": {
@@ -187,7 +189,7 @@ INSIDE: dict[str, dict[str, Field]] = {
         "waits": (TEXT, "where TTFT holds an estimated wait: the command that searches for what makes it miss its target, which is not among these"),
         "good_now": (TRUTH, "whether everything holds now"),
         "mending": ("objects", "flips after which everything holds, no further away than far_factor, the nearest first"),
-        "breaking": ("object", "the nearest flip after which it no longer does"),
+        "risks": ("objects", "the nearest flips after which it no longer does"),
     },
     "cases": CASE,
     "memory": {
@@ -251,7 +253,7 @@ def review_schema() -> dict[str, Any]:
     """
     properties = {name: _described(field, INSIDE.get(name, {})) for name, field in FIELDS.items()}
     inside = properties["flips"]["properties"]
-    for name in ("better", "worse", "far"):
+    for name in ("better", "worse", "far", "risks"):
         inside[name]["items"] = _object(FLIP)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Review", "description": WRITING, "type": "object", "properties": properties,

@@ -27,18 +27,35 @@ NO_STEADY_STATE = "unbounded: the queue has no steady state"
 """TTFT of an overloaded server."""
 
 
-def metric(name: str, case: BoundCase) -> str:
+def metric(name: str, case: BoundCase, in_brief: bool = False) -> str:
     """A metric of a case as text, including the TTFT of an overloaded server."""
     result = case.get(name)
-    return NO_STEADY_STATE if result is None and name == TARGET_METRICS["ttft"] and overloaded(case) else shown(result)
+    if result is None and name == TARGET_METRICS["ttft"] and overloaded(case):
+        return NO_STEADY_STATE
+    return shown(result) if result is None or not in_brief else cell(result, brief(result))
 
 
-def cell(result: Result) -> str:
+def cell(result: Result, digits: int = 4) -> str:
     """A result as a table cell, with its range separate."""
-    alone = replace(result, low=None, high=None, flags=()).plain()
+    alone = replace(result, low=None, high=None, flags=()).plain(digits)
     if result.without_range:
         return Ranged(alone, WITHOUT_RANGE[result.without_range])
-    return Ranged(alone, span) if result.ranged and (span := result.span()) else result.plain()
+    return Ranged(alone, span) if result.ranged and (span := result.span(digits)) else result.plain(digits)
+
+
+WIDE = Fraction(1, 5)
+"""Width of a range, as a share of the value, from which on a third digit says nothing."""
+
+
+def brief(result: Result) -> int:
+    """The digits of a number on page one: two where its range is wide, else three.
+
+    >>> brief(Study("llama-3-8b", "h100-sxm", prompt=4096, mfu="0.4..0.6").first.result("ttft"))
+    2
+    """
+    value, low, high = result.value, result.low, result.high
+    wide = isinstance(value, Fraction) and low is not None and high is not None and high - low >= WIDE * abs(value) and high > low
+    return 2 if wide else 3
 
 
 def marked(label: str, case: BoundCase) -> str:
@@ -103,7 +120,7 @@ MET = {True: "met", False: "missed", None: "partly"}
 
 def target_row(check: Any) -> dict[str, Any]:
     """One target of a case."""
-    return {"name": check.name, "limit": check.against, "value": check.metric.plain(3), "state": MET[check.met], "slack": check.gap.plain()}
+    return {"name": check.name, "limit": check.against, "value": check.metric.plain(brief(check.metric)), "state": MET[check.met], "slack": check.gap.plain()}
 
 
 REPORTED = (
@@ -136,9 +153,9 @@ def ledger(study: Study, subject: BoundCase) -> dict[str, Any]:
     }
 
 
-PARTS = {"weight_bytes": "weights", "peak_kv_cache_bytes": "cache", "state_bytes": "state", "memory_reserve": "reserve"}
-"""Parts of the memory, with their labels."""
-OPTIONAL_PARTS = ("state_bytes", "memory_reserve")
+PARTS = {"weight_bytes_per_device": "weights", "peak_kv_cache_bytes_per_device": "cache", "state_bytes_per_device": "state", "memory_reserve": "reserve"}
+"""Parts of the memory of the most loaded device, with their labels."""
+OPTIONAL_PARTS = ("state_bytes_per_device", "memory_reserve")
 ALLOCATED = {"paged": "in whole blocks", "unified": "for every layer in full, those with a window too"}
 """Cache allocation policies of engines."""
 NOTABLE_SHARE = Fraction(1, 100)
@@ -148,6 +165,11 @@ def memory_parts(cases: Iterable[BoundCase]) -> dict[str, str]:
     """The parts to show: recurrent state and reserve only if some case has them."""
     listed = list(cases)
     return {name: word for name, word in PARTS.items() if name not in OPTIONAL_PARTS or any(case.case.value(name) for case in listed)}
+
+
+def memory_part(name: str, case: BoundCase) -> Result:
+    """A part of the memory on all devices of an instance, each counted as the most loaded one: the parts add up to ``memory_bytes``."""
+    return case.formula(parse(f"{name}*instance_devices"), QUANTITIES["memory_bytes"], timed=False)
 
 
 def allocated_cache(subject: BoundCase) -> list[str]:
@@ -166,7 +188,8 @@ def memory(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     parts = memory_parts(sized)
     rows = [memory_row(case, parts) for case in sized]
     return {
-        "parts": [[Code(name), subject.result(name).plain(), subject.result(name).symbol.meaning] for name in (*parts, "memory_bytes")],
+        "parts": [[word, memory_part(name, subject).plain(), subject.result(name).symbol.meaning] for name, word in parts.items()]
+        + [["total", own.plain(), own.symbol.meaning]],
         "usable": shown(subject.get("usable_memory")),
         "free": shown(subject.get("free_memory")),
         "short": subject.does_not_fit,
@@ -189,7 +212,8 @@ def all_usable(subject: BoundCase) -> bool:
 def memory_row(case: BoundCase, parts: Iterable[str]) -> list[str]:
     return [
         marked(case_label(case), case),
-        *(cell(case.result(name)) for name in (*parts, "memory_bytes")),
+        *(cell(memory_part(name, case)) for name in parts),
+        cell(case.result("memory_bytes")),
         shown(case.get("usable_memory")),
         shown(case.fits),
     ]

@@ -1,6 +1,5 @@
 """Data of page one of a review: key numbers with targets, passing cases, bounds, and the efficiencies and defaults they depend on."""
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +16,7 @@ from symroof.analysis.verdict import (
     metric_of,
     metrics_of,
     overloaded,
+    queues,
     target_checks,
     under_load,
 )
@@ -24,18 +24,19 @@ from symroof.cases.bound_case import BoundCase
 from symroof.drawing.table_formats import UNKNOWN
 from symroof.report.field_names import input_name, quantity_name
 from symroof.report.recommendation import cost
-from symroof.report.view_case import cell, decision_metrics, marked, metric, shown
+from symroof.report.view_case import brief, cell, decision_metrics, marked, metric
+from symroof.report.view_options import next_steps, ruled_out, use
 from symroof.specs.efficiencies import FITTED
 
 MOST_NUMBERS, MOST_INPUTS, MOST_PASSING = 9, 8, 3
-SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok", "cost_per_mtok_at_rate")
+SERVER = ("loaded_ttft", "sustained_itl", "sustained_throughput", "concurrency", "cost_per_mtok", "cost_per_mtok_at_rate", "fleet_price")
 REQUEST = ("ttft", "itl_last", "decode_throughput", "response_time", "concurrency", "cost_per_mtok")
 """Key metrics of a server under load, and of one request alone; page one shows one of the two."""
+UNBOUNDED = ("fleet_price",)
+"""Key metrics that no efficiency moves at given replicas."""
 EFFICIENCIES = ("mfu", "mbu")
 IN_PART = ", met in part of the ranges"
 AT_MEDIAN = ", at the median price"
-DIGITS = 3
-"""Significant digits in prose; tables have one more."""
 
 
 def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
@@ -51,44 +52,10 @@ def decision(study: Study, subject: BoundCase) -> dict[str, Any]:
         "passing": passing(study, subject),
         "cases": len(study.cases),
         "use": use(subject),
-        "options": options(study, subject),
+        "ruled_out": ruled_out(study, subject),
+        "next": next_steps(study),
         "standing": subject.range_position if any(case.box for case in study.cases) else "",
     }
-
-
-def use(subject: BoundCase) -> str | None:
-    """What to run, in few words: the subject where it meets every target throughout; None where it does not."""
-    return case_label(subject) if subject.targets and passes(subject) else None
-
-
-MOST_OPTIONS = 6
-
-
-def options(study: Study, subject: BoundCase) -> list[list[str]]:
-    """Rows of the cases side by side, the reviewed one first and the others by cost: label, outcome, and what decides in few digits, without ranges."""
-    others = sorted((case for case in study.cases if case is not subject), key=cost)
-    if not others:
-        return []
-    rows = []
-    for case in [subject, *others][:MOST_OPTIONS]:
-        names = (*decision_metrics(case).values(), "cost_per_mtok", "fleet_price" if "arrival_rate" in case.given else "instance_price")
-        numbers = (replace(found, low=None, high=None).plain(DIGITS) if (found := case.get(name)) else UNKNOWN for name in names)
-        rows.append([marked(case_label(case), case), outcome(case), *numbers])
-    return rows
-
-
-def outcome(case: BoundCase) -> str:
-    """What a case amounts to in a cell: what it misses, or that it meets all."""
-    if case.does_not_fit:
-        return "does not fit"
-    missed = [
-        "overloaded" if check.name == LOAD else f"misses {check.name.upper() if check.name in ('ttft', 'itl') else check.name}"
-        for check in target_checks(case)
-        if check.met is False
-    ]
-    if missed:
-        return ", ".join(missed)
-    return {True: "meets all", None: "in part"}.get(passes(case), UNKNOWN) if case.targets else "fits"
 
 
 def passing(study: Study, subject: BoundCase) -> dict[str, Any] | None:
@@ -114,9 +81,8 @@ def key_numbers(subject: BoundCase) -> list[list[str]]:
     names = dict.fromkeys([*checks, *key_metrics(subject)])
     if overloaded(subject):
         names = dict.fromkeys([LOAD, TARGET_METRICS["ttft"], *names])
-    memory = [
-        [quantity_name("memory_bytes", subject), shown(subject.get("memory_bytes")), "", shown(subject.get("usable_memory")), shown(subject.get("free_memory"))]
-    ]
+    sizes = [metric(name, subject, in_brief=True) for name in ("memory_bytes", "usable_memory", "free_memory")]
+    memory = [[quantity_name("memory_bytes", subject), sizes[0], "", *sizes[1:]]]
     return [*memory, *(_number(name, subject, checks.get(name)) for name in names)][:MOST_NUMBERS]
 
 
@@ -126,7 +92,8 @@ def key_metrics(subject: BoundCase) -> list[str]:
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
     ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency', 'cost_per_mtok']
     """
-    return [name for name in (SERVER if under_load(subject.case) else REQUEST) if subject.get(name)]
+    names = SERVER if under_load(subject.case) else REQUEST
+    return [name for name in names if subject.get(name) and (name != "fleet_price" or queues(subject.case))]
 
 
 def bounds(study: Study) -> list[list[str]]:
@@ -136,19 +103,15 @@ def bounds(study: Study) -> list[list[str]]:
 
 def bounds_of(case: BoundCase) -> list[str]:
     """The latencies, rate and cost of a case at 100 % of peak; empty if the case assumes 100 %."""
-    return [_bound(name, case) or UNKNOWN for name in (*decision_metrics(case).values(), "cost_per_mtok")] if case.at_peak else []
-
-
-def _bound(name: str, case: BoundCase) -> str:
-    bound = case.peak_bound(name)
-    return cell(bound) if bound else ""
+    names = (*decision_metrics(case).values(), "cost_per_mtok") if case.at_peak else ()
+    return [cell(bound) if (bound := case.peak_bound(name)) else UNKNOWN for name in names]
 
 
 def _number(name: str, subject: BoundCase, check: TargetCheck | None) -> list[str]:
     return [
         quantity_name(name, subject),
-        shown(check.metric) if check else metric(name, subject),
-        _bound(name, subject),
+        cell(check.metric, brief(check.metric)) if check else metric(name, subject, in_brief=True),
+        cell(bound, brief(bound)) if name not in UNBOUNDED and (bound := subject.peak_bound(name)) else "",
         check.bound.plain() if check else _target(name, subject),
         _slack(check) if check else "",
     ]
@@ -162,25 +125,24 @@ def _target(name: str, subject: BoundCase) -> str:
 
 def _slack(check: TargetCheck) -> str:
     sign = "-" if check.slack < 0 else ""
-    return f"{sign}{check.gap.plain()}{IN_PART if check.met is None else AT_MEDIAN if check.straddles else ''}"
+    return f"{sign}{check.gap.plain(brief(check.metric))}{IN_PART if check.met is None else AT_MEDIAN if check.straddles else ''}"
 
 
 def decisive_inputs(subject: BoundCase) -> list[list[str]]:
-    """Rows of input, value and evidence: efficiencies, then defaults that could change the verdict."""
+    """Rows of input, value (empty if it is zero, and so not modelled) and evidence: efficiencies, then defaults that could change the verdict."""
     inputs = subject.inputs(("ttft", "itl", "fits") if subject.get("itl") else ("ttft", "fits"), everything=False)
     flipping = {flip.name for flip in flips(subject)}
     names = [name for name in FITTED if name in inputs and (name in EFFICIENCIES or not inputs[name].defaulted)] + [
         name for name, entry in inputs.items() if entry.defaulted and name in flipping - {*EFFICIENCIES}
     ]
     return [
-        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "0, not modelled", _evidence(inputs[name])]
-        for name in names[:MOST_INPUTS]
+        [_explained(name, subject), cell(inputs[name].result) if inputs[name].result.value else "", _evidence(inputs[name])] for name in names[:MOST_INPUTS]
     ]
 
 
 def _explained(name: str, subject: BoundCase) -> str:
     """The name of an input; for an abbreviation with its meaning."""
-    return input_name(name, subject) + (f", {subject.case.theory.symbol(name).meaning}" if name in EFFICIENCIES else "")
+    return input_name(name, subject) + (f" ({subject.case.theory.symbol(name).meaning})" if name in EFFICIENCIES else "")
 
 
 def _evidence(entry: Any) -> str:

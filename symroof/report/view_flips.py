@@ -11,13 +11,17 @@ from symroof.analysis.study import Study
 from symroof.analysis.tipping_points import Flip, flips, never
 from symroof.analysis.verdict import MEMORY, splits_evenly
 from symroof.cases.bound_case import BoundCase
+from symroof.cases.measured_efficiencies import COPIES
 from symroof.cases.quantity_result import Result
 from symroof.report.field_names import input_name
 from symroof.report.markup import Code
 from symroof.report.recommendation import LARGEST_GROUP
 from symroof.select.required_changes import Lever, combined_change, required_changes, tried
+from symroof.theory.layout import DEGREES
 from symroof.theory.symbols import GROUPS
 from symroof.units import significant
+
+PRECISIONS = ("weight_bytes_per_param", "weight_bits", "kv_bytes_per_element", "act_bytes_per_element", "state_bytes_per_element")
 
 FAR = 10
 """Factor beyond which a flip for the worse is listed below the table."""
@@ -27,6 +31,12 @@ UNCHANGEABLE = frozenset(symbol.name for group in ("hardware", "efficiency") for
 
 NEAREST = 5
 """Maximum flips in each direction in the body; the appendix has all."""
+
+CHOSEN = frozenset({*(symbol.name for symbol in GROUPS["hardware"]), *(name for name in DEGREES if name != COPIES), *PRECISIONS} - {"memory_share"})
+"""Inputs that stay as they were chosen: the device, the layout of an instance, the precisions. The tables of flips have them; they are no risk."""
+
+MOST_RISKS = 3
+"""Flips that end the verdict on page one."""
 
 MOST = 8
 """Maximum failing cases; `symroof select` has all."""
@@ -52,7 +62,7 @@ def flip_rows(study: Study, subject: BoundCase) -> dict[str, Any] | None:
         "waits": next((Code(f"symroof solve '{c.equation}' --for …") for c in constraints(subject) if c.has_wait(subject.case)), None),
         "good_now": not any(f.wrong_now for f in every),
         "mending": [row(f, subject) for f in repairs if f.good and _can_be_made(f) and (f.distance is None or f.distance <= FAR)],
-        "breaking": next((row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False), None),
+        "risks": [row(f, subject) for f in near if f.ruins and f.distance is not None and f.inside is not False and f.name not in CHOSEN][:MOST_RISKS],
     }
 
 

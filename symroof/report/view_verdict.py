@@ -16,16 +16,21 @@ from symroof.drawing.table_formats import UNKNOWN
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
 from symroof.report.recommendation import LARGEST_GROUP, NARROWER, beyond_reach, recommendation
-from symroof.report.view_case import all_usable, case_row, shown, target_row, targets_outcome
-from symroof.report.view_decision import DIGITS, bounds_of, gain
+from symroof.report.view_case import all_usable, brief, case_row, shown, target_row, targets_outcome
+from symroof.report.view_decision import bounds_of, gain
 from symroof.report.view_latency import bound_of
+from symroof.report.view_options import options
 from symroof.units import format_quantity
+
+DIGITS = 3
+"""Significant digits of sizes in prose."""
 
 
 def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
     """State, numbers, bottleneck and alternatives."""
     checks = [target_row(check) for check in target_checks(subject)]
     tried = alternatives(study, subject)
+    recommended, recommended_case = recommendation(study, subject)
     enough = (True,) if passes(subject) is None else (True, None)  # if the case passes at the middle of its ranges, alternatives must pass throughout
     return {
         "state": state(subject),
@@ -56,7 +61,8 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
         "rate": shown(subject.get("decode_throughput")),
         "all_usable": all_usable(subject),
         "others": others(study, subject),
-        "recommended": recommendation(study, subject),
+        "recommended": recommended,
+        "options": options(study, subject, recommended_case),
         "beyond": beyond_reach(subject),
     }
 
@@ -64,7 +70,7 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
 def in_prose(subject: BoundCase, name: str) -> str:
     """A value rounded for prose, or "not known"."""
     result = subject.get(name)
-    return result.plain(DIGITS) if result else UNKNOWN
+    return result.plain(brief(result)) if result else UNKNOWN
 
 
 def others(study: Study, subject: BoundCase) -> dict[str, list[str]]:

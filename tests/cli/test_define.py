@@ -56,7 +56,7 @@ def test_derive_solve_and_sweep_take_it(study):
 
 
 def test_the_review_shows_quantities_and_thresholds(study):
-    review = good("report", study, "-o", "-", "--format", "md").out
+    review = good("report", study, "-o", "-", "--format", "md", "--full").out
     assert "46.18 TFLOP" in review and "work that a perfect prefix cache would save" in review
     assert "wasted_tenth" in review and "from here on a tenth of a second is wasted" in review
     assert "max_batch_memory" in review and "batch_to_ridge" not in review  # asked for, not asked for
@@ -64,7 +64,7 @@ def test_the_review_shows_quantities_and_thresholds(study):
 
 @pytest.mark.parametrize("format", ["html", "tex"])
 def test_other_formats_have_it(study, format):
-    review = good("report", study, "-o", "-", "--format", format).out
+    review = good("report", study, "-o", "-", "--format", format, "--full").out
     assert "46.18" in review and "wasted" in review
 
 

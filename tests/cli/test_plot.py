@@ -19,7 +19,7 @@ def test_without_a_file_it_is_named_after_study_and_kind(tmp_path):
     assert (outcome.code, of_line.code) == (0, 0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["llama-3-8b-chat-tornado.svg", "memory.svg"]
     assert outcome.err == "wrote llama-3-8b-chat-tornado.svg\n"
-    assert "depends most on" in outcome.out
+    assert "moves most with" in outcome.out
 
 
 @pytest.mark.parametrize(("ending", "start"), [("svg", b"<svg"), ("pdf", b"%PDF-"), ("png", b"\x89PNG"), ("SVG", b"<svg")])

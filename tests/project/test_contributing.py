@@ -268,12 +268,12 @@ def reviews(newcomer):
     """One study reviewed in every format, with its pictures, by file ending."""
     targets = "{itl: 50 ms, energy: 1 J}"
     (newcomer.folder / "study.yaml").write_text(study_text(targets=targets, thresholds="all", efficiency="{from: peak}"), encoding="utf-8")
-    newcomer.run("report", "study.yaml", "-o", "out", "--format", "md,tex,html,txt")
+    newcomer.run("report", "study.yaml", "-o", "out", "--format", "md,tex,html,txt", "--full")
     return {ending: (newcomer.folder / f"out/study.{ending}").read_text(encoding="utf-8") for ending in ("md", "tex", "html", "txt")}
 
 
 def review(newcomer, ending):
-    newcomer.run("report", *CASE, "-o", "plain", "--format", ending, "--no-plots")
+    newcomer.run("report", *CASE, "-o", "plain", "--format", ending, "--no-plots", "--full")
     return (newcomer.folder / f"plain/case.{ending}").read_text(encoding="utf-8")
 
 

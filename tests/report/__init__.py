@@ -22,13 +22,13 @@ REVIEWS = []
 
 @lru_cache(maxsize=8)
 def made(stem):
-    """The folder that ``symroof report specs/studies/STEM.yaml --format md,tex,html`` makes, run from the repository root."""
+    """The folder that ``symroof report specs/studies/STEM.yaml --format md,tex,html --full`` makes, run from the repository root."""
     (reviews,) = REVIEWS
     if (reviews / stem).exists():  # by another process of the run
         return reviews / stem
     folder = Path(tempfile.mkdtemp(dir=reviews)) / stem
     with contextlib.chdir(ROOT):
-        outcome = call("report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html")
+        outcome = call("report", f"specs/studies/{stem}.yaml", "-o", folder, "--format", "md,tex,html", "--full")
     assert outcome.code == 0, outcome.err
     with contextlib.suppress(OSError):  # another process was faster
         folder.rename(reviews / stem)
@@ -55,7 +55,7 @@ def text_of(stem, kind):
 
 def static(page):
     """A page without its contents, the link past them and the part that JavaScript shows; test_live.py looks at that."""
-    parts = (r'<a class="skip".*?</a>', r"<nav .*?</nav>", r'<section id="live".*?</section>')
+    parts = (r'<a class="skip".*?</a>', r"<nav .*?</nav>", r'<section id="live.*?</section>', r"<script.*?</script>")
     return re.sub("|".join(parts), "", page, flags=re.S)
 
 
@@ -200,7 +200,7 @@ class _Html(HTMLParser):
             self.depth += 1
         elif tag == "div" and attributes.get("class") == "math":
             self.kind, self.parts, self.depth = "display", [], 1
-        elif tag in ("p", "h1", "h2", "h3", "td", "th", "pre", "title"):
+        elif tag in ("p", "li", "h1", "h2", "h3", "td", "th", "pre", "title"):
             self.kind, self.parts = tag, []
         elif tag == "tr":
             self.cells = []
@@ -227,7 +227,7 @@ class _Html(HTMLParser):
             return
         if tag == "h2":
             self.section = text
-        self.blocks.append(Block(self.section, "text" if tag == "p" else tag, text))
+        self.blocks.append(Block(self.section, "text" if tag in ("p", "li") else tag, text))
 
 
 def html_blocks(text):

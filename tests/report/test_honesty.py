@@ -191,8 +191,8 @@ def test_a_case_that_fits_in_a_part_of_its_ranges_is_flagged():
 
 # ------------------------------------------------------------------------------------------------------- reviews
 
-OF_ALL_CASES = ("Pareto front", "All batches that memory holds", "Latency against throughput")
-"""Pictures that compare cases, and their captions; test_pictures_compared.py checks them."""
+OF_ALL_CASES = ("Pareto front", "On the front: ", "Throughput against latency", "moves most with")
+"""Pictures that compare cases or inputs, and their captions; test_pictures_compared.py and test_pictures.py check them."""
 ISOLATED, BOUNDS = "Appendix: isolated requests", "Appendix: the bound of each case"
 SUBJECT_TABLES = {"Quantity", "Operator", "Over the response", "Detail", "Roofline"}
 """First header of each table that holds latencies of the reviewed case alone."""
@@ -217,6 +217,7 @@ def compared(stem, kind, text=None):
     changes = [cells[1] for cells in rows_under(made, "Alternatives", "Change")]
     yield from ((cells[0], fit) for cells, fit in zip(rows_under(made, BOUNDS, "Bound with"), changes, strict=False))
     yield from ((cells[0], cells[-1]) for cells in rows_under(made, "Memory", "Case"))
+    yield from ((cells[0], "no" if cells[1].endswith("does not fit") else "yes") for cells in rows_under(made, "Verdict", "Option"))
 
 
 def wrongly_marked(stem, kind, too_large, text=None):
@@ -379,18 +380,20 @@ def test_no_ranged_time_inside_a_derivation_stands_without_a_range():
                 assert " to " in text, text
 
 
-def test_a_threshold_in_the_verdict_comes_with_its_range():
-    """The table says how far the batch at the ridge moves over the ranges; the verdict's sentence must say it too."""
+def test_a_threshold_in_a_sentence_comes_with_its_range():
+    """The table says how far the batch at the ridge moves over the ranges; the sentence must say it too."""
     every_block = blocks(text_of(RANGED, "md"), "md")
     (row,) = [block.cells for block in every_block if block.kind == "row" and block.cells[0] == "batch_to_ridge" and block.section == "Appendix: thresholds"]
     middle, low, high = re.match(r"at least ([\d,]+) requests \(([\d,]+) to ([\d,]+)\)", row[1]).groups()
-    (sentence,) = [block.text for block in every_block if block.section == "Verdict" and middle in block.text]
+    (sentence,) = [block.text for block in every_block if block.section == "Where the time goes" and "compute-bound at a batch" in block.text]
+    assert middle in sentence
     assert low in sentence
     assert high in sentence
 
 
-def test_the_headline_of_a_case_that_does_not_fit_says_so_before_anything_else():
-    first = next(block for block in blocks(text_of(TOO_LARGE, "md"), "md") if block.kind == "text")
+def test_a_case_that_does_not_fit_is_said_to_right_after_what_to_use_instead():
+    recommended, first, *_ = (block for block in blocks(text_of(TOO_LARGE, "md"), "md") if block.kind == "text")
+    assert recommended.text.startswith("Use 8 × NVIDIA H100") and "2 × NVIDIA H100" not in recommended.text
     assert first.section == "Verdict"
     assert "does not fit" in first.text
     assert not printed(first.text)
@@ -424,7 +427,7 @@ def test_the_text_of_a_figure_flags_what_does_not_fit(stem):
             ridge = re.search(r"ridge ([\d.]+) FLOP/byte \(([\d.]+) to ([\d.]+) FLOP/byte\)", words)
             entry = subject(stem)["quantities"]["effective_ridge"]
             for text, key in zip(ridge.groups(), ("value", "low", "high"), strict=True):
-                assert float(Fraction(text)) == pytest.approx(entry[key], rel=6e-4)
+                assert float(Fraction(text)) == pytest.approx(entry[key], rel=6e-3)
 
 
 @pytest.mark.parametrize("stem", SUBJECT)

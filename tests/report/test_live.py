@@ -15,6 +15,7 @@ import pytest
 from symroof.analysis.compile import compile
 from symroof.analysis.solution import to_whole
 from symroof.analysis.solve import solve
+from symroof.analysis.verdict import overloaded
 from symroof.api import Study
 from symroof.cases.bind_cases import variant
 from symroof.formula.evaluate import NoValue
@@ -31,7 +32,9 @@ from . import call
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium on this machine")
-SECTION = '<% import "verdict.j2" as said with context %><% include "live/section.html" %>'
+SECTION = """<% import "verdict.j2" as said with context %><h2 id="heading">As studied</h2><p id="live-verdict"></p><span id="live-limits"></span>
+<div id="live-numbers"><table><thead><tr></tr></thead><tbody></tbody></table></div>
+<% include "live/section.html" %><% include "live/results.html" %><% include "live/scripts.html" %>"""
 INPUTS = ("batch", "prompt", "output", "tp", "mfu", "mbu")
 ASKED = ("memory_bytes", "usable_memory", "concurrency", "loaded_ttft", "sustained_itl", "sustained_throughput", "cost_per_mtok", "effective_ridge")
 ALONE = ("memory_bytes", "ttft", "itl_last", "response_time", "decode_throughput", "decode_intensity")
@@ -39,7 +42,18 @@ SEARCHED = ("memory_bytes", "disaggregated_batch", "steady_batch", "loaded_ttft"
 POINTS, KEYS, EXACT, SOLVED = 1000, 8, 2, 4
 HOSTILE = "</script><script>document.body.dataset.hit=1</script><img src=x onerror='document.body.dataset.hit=1'>{case}"
 UNITS = ["memory_bytes", "sustained_itl", "sustained_throughput", "cost_per_mtok"]
-MOVED = [{}, {"batch": 512}, {"prompt": 8000, "batch": 32, "tp": 1}, {"batch": 1, "prompt": 64, "tp": 4}, {"mfu": 0.4, "mbu": 0.9, "batch": 32}]
+MOVED = [
+    {},
+    {"batch": 512},
+    {"prompt": 8000, "batch": 32, "tp": 1},
+    {"batch": 1, "prompt": 64, "tp": 4},
+    {"mfu": 0.4, "mbu": 0.9, "batch": 32},
+    {"mfu": 0.15, "batch": 8},
+]
+RATES = [{"batch": 64, "arrival_rate": 1.5, "dp": 2}, {"batch": 16, "arrival_rate": 9, "dp": 1}, {"batch": 16, "arrival_rate": 200, "dp": 3, "prompt": 4000}]
+"""With an arrival rate, which the study has none of: kept up with, about full, and overloaded."""
+ADDRESSES = ["#batch=512", "#tp=4&prompt=64&batch=1", "#batch=64&arrival_rate=1.5&dp=2", "#batch=32&nosuch=4&mfu=0.4&mbu=0.9"]
+SLID = [("batch", 0), ("batch", 200), ("mfu", 0), ("arrival_rate", 200)]
 SENTENCES = {
     "does_not_fit": "does not fit: it needs",
     "missed": "fits, but misses its target on",
@@ -49,36 +63,39 @@ SENTENCES = {
 NEAR = 1e-3
 """How far a range at the corners may be off where a quantity does not move one way with an efficiency: Python searches inside, a page does not."""
 DRIVER = """
-const form = document.getElementById("live-form"), texts = moves => {
-  for (const [name, value] of Object.entries(moves)) { form.elements[name].value = value; form.elements[name].dispatchEvent(new Event("input", {bubbles: true})); }
-  symroof.update();
+const form = document.getElementById("live-form"), shown = () => {
   const rows = [...document.querySelectorAll("#live-numbers tbody tr")].map(row => [...row.cells].map(cell => cell.textContent));
   return [document.getElementById("live-verdict").textContent, document.getElementById("live-limits").textContent, rows, document.querySelectorAll("#live-thresholds tbody tr").length];
 };
+const enter = (field, value) => { field.value = value; field.dispatchEvent(new Event("input", {bubbles: true})); symroof.update(); };
+const texts = moves => { for (const [name, value] of Object.entries(moves)) enter(form.elements[name], value); return shown(); };
+const slide = ([name, place]) => { enter(document.querySelector(`[data-for=${name}]`), place); return [form.elements[name].value, symroof.state(), ...shown()]; };
 const plain = x => typeof x === "number" && !Number.isFinite(x) ? null : x;
 document.getElementById("out").textContent = JSON.stringify({
   values: asked.values.map(([key, points, names]) => points.map(point => symroof.values(key, point, names).map(plain))),
   tables: asked.tables.map(([key, points, names]) => points.map(point => symroof.table(key, point, names).map(row => row.map(plain)))),
   solved: asked.solved.map(([key, point]) => symroof.thresholds(key, point)),
   texts: asked.moved.map(moves => { form.reset(); symroof.update(); return texts(moves); }),
+  restored: asked.restored.map(text => { symroof.restore(text); return [symroof.state(), document.getElementById("heading").textContent, ...shown()]; }),
+  slid: asked.slid.map(move => { symroof.restore(""); return slide(move); }),
   shown: asked.shown.map(([name, value]) => symroof.shown(name, value, 4)),
   images: document.images.length, hit: document.body.dataset.hit ?? null,
 });
 """
 
 
-def browse(folder, text):
+def browse(folder, text, address=""):
     """The page after its scripts have run."""
     file = folder / "page.html"
     file.write_text(text, encoding="utf-8")
     quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", f"--user-data-dir={folder / 'profile'}"]
-    return subprocess.run([BROWSER, *quiet, "--dump-dom", file.as_uri()], capture_output=True, timeout=100, check=True).stdout.decode("utf-8")
+    return subprocess.run([BROWSER, *quiet, "--dump-dom", file.as_uri() + address], capture_output=True, timeout=100, check=True).stdout.decode("utf-8")
 
 
 def driven(folder, made, **asked):
     """What the live part of a page answers to a driver behind it."""
     section = environment().from_string(SECTION).render(live=made, format_name="html")
-    nothing = {"values": [], "tables": [], "solved": [], "moved": [], "shown": []}
+    nothing = {"values": [], "tables": [], "solved": [], "moved": [], "shown": [], "restored": [], "slid": []}
     text = f"<!doctype html><meta charset=utf-8><body>{section}<pre id=out></pre><script>const asked={json_for_script(nothing | asked)};{DRIVER}</script>"
     return json.loads(html.unescape(re.search(r'<pre id="out">(.+?)</pre>', browse(folder, text), re.DOTALL)[1]))
 
@@ -145,7 +162,9 @@ def browsed(made, points, numbers, tmp_path_factory):
     solved = [(setting.key, own[0]) for setting, own in points[:SOLVED]]
     values = [(setting.key, own, ASKED) for setting, own in points]
     tables = [(setting.key, unset(own), ASKED) for setting, own in points]
-    return driven(tmp_path_factory.mktemp("live"), made, values=values, tables=tables, solved=solved, moved=MOVED, shown=numbers)
+    return driven(
+        tmp_path_factory.mktemp("live"), made, values=values, tables=tables, solved=solved, moved=MOVED + RATES, shown=numbers, restored=ADDRESSES, slid=SLID
+    )
 
 
 @needs_browser
@@ -221,7 +240,7 @@ def test_ranges_and_bounds_agree_with_exact_cases(points, browsed):
 def test_texts_are_those_of_a_review(chat, browsed):
     """The whole table of key numbers, with ranges, bounds and slack; the sentences for what limits it and for what it amounts to."""
     seen = set()
-    for moves, (sentence, limits, rows, thresholds) in zip(MOVED, browsed["texts"], strict=True):
+    for moves, (sentence, limits, rows, thresholds) in zip(MOVED, browsed["texts"], strict=False):
         answers = variant(chat.first, **moves)
         assert rows == key_numbers(answers)
         assert all(bound for name, _, bound, *_ in rows if "TTFT" in name or "ITL" in name)
@@ -229,10 +248,66 @@ def test_texts_are_those_of_a_review(chat, browsed):
         view = verdict(chat, answers)
         for target in view["targets"]:
             assert target["state"] != "missed" or state(answers) == "does_not_fit" or f"{target['value']} against {target['limit']}" in sentence
-        assert f"intensity is {view['prefill_intensity']}," in limits and f"the ridge point {view['ridge']}." in limits
+        assert f"({view['prefill_intensity']}), decode" in limits and limits.endswith(f"balance at {view['ridge']}.")
         assert thresholds > 15
         seen.add(state(answers))
     assert seen == set(SENTENCES)
+
+
+@needs_browser
+def test_an_arrival_rate_and_replicas_give_the_numbers_of_a_study_with_them(chat, browsed):
+    """The wait for a first token, the load, the cost at the rate and the price of all replicas, each to the last digit that a review prints."""
+    states = []
+    for moves, (sentence, _, rows, _) in zip(RATES, browsed["texts"][len(MOVED) :], strict=True):
+        answers = variant(chat.first, **{name: Fraction(str(value)) for name, value in moves.items()})
+        assert rows == key_numbers(answers), moves
+        states.append(state(answers))
+        assert SENTENCES[states[-1]] in sentence or "keeps up with the arriving requests in a part" in sentence or "does not keep up" in sentence
+        assert ("keep up" in sentence or "keeps up" in sentence) is bool(overloaded(answers))
+    assert states == ["partly", "partly", "missed"]
+    named = [row[0] for row in browsed["texts"][len(MOVED)][2]]
+    assert "Memory, per replica" in named and "Price of the fleet" in named and "Load (arrivals over capacity)" in named
+
+
+@needs_browser
+def test_an_address_gives_the_numbers_of_its_inputs(chat, browsed):
+    """What it does not know is left out; without it the page is the study's again."""
+    for address, (kept, heading, sentence, _, rows, _) in zip(ADDRESSES, browsed["restored"], strict=True):
+        given = dict(part.split("=") for part in address[1:].split("&") if "nosuch" not in part)
+        assert dict(part.split("=") for part in kept.split("&")) == given
+        answers = variant(chat.first, **{name: Fraction(value) for name, value in given.items()})
+        assert rows == key_numbers(answers) and SENTENCES[state(answers)] in sentence
+        assert heading == "With these inputs:"
+
+
+@needs_browser
+def test_a_slider_moves_the_verdict(chat, browsed):
+    """To its ends: one request, the most of a batch, the least MFU, and more requests a second than any server keeps up with."""
+    for (name, _), (value, kept, _, _, rows, _) in zip(SLID, browsed["slid"], strict=True):
+        assert kept == f"{name}={value}"
+        answers = variant(chat.first, **{name: Fraction(value)})
+        assert rows == key_numbers(answers), name
+    assert [value for value, *_ in browsed["slid"]] == ["1", "4096", "0.01", "1000"]
+    endings = ["meets its targets", "does not fit", "misses its target on time to first token", "does not keep up"]
+    assert all(ending in answer[2] for ending, answer in zip(endings, browsed["slid"], strict=True))
+
+
+@needs_browser
+def test_a_page_says_at_first_what_it_says_without_scripts(tmp_path):
+    """The verdict, the numbers and what limits it; with an address, those of its inputs instead: one verdict."""
+    study = tmp_path / "study.yaml"
+    study.write_text(study_text(title="T", targets="{ttft: 200 ms, itl: 50 ms}"), encoding="utf-8")
+    assert call("report", str(study), "-o", str(tmp_path), "--format", "html", "--sections", "verdict", "--no-plots").code == 0
+    text = (tmp_path / "study.html").read_text(encoding="utf-8")
+    place = re.compile(r'id="(heading|live-verdict|live-limits)"[^>]*>([^<]*)<')
+    before, after = (dict(place.findall(page)) for page in (text, browse(tmp_path, text)))
+    assert {name: html.unescape(words).strip() for name, words in after.items()} == {name: html.unescape(words).strip() for name, words in before.items()}
+    cells = [
+        re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", re.search(r'<div id="live-numbers">.*?</div>', page, re.DOTALL)[0]) for page in (text, browse(tmp_path, text))
+    ]
+    assert len(cells[0]) > 20 and cells[0] == cells[1]
+    moved = dict(place.findall(browse(tmp_path, text, "#batch=4096")))
+    assert moved["heading"] == "With these inputs:" and "does not fit" in moved["live-verdict"]
 
 
 @needs_browser
@@ -250,7 +325,8 @@ def test_searched_quantities_agree(tmp_path):
         targets={"ttft": "2 s", "itl": "20 ms"},
     ).decide()  # fmt: skip
     rng, own = random.Random(4), settings(study, study.first)[0]
-    where = [{"batch": rng.randrange(1, 400), "prompt": rng.randrange(64, 8000), "output": rng.randrange(3, 300), "tp": 1} for _ in range(6)]
+    arrivals = {"arrival_rate": 2, "dp": 1}
+    where = [arrivals | {"batch": rng.randrange(1, 400), "prompt": rng.randrange(64, 8000), "output": rng.randrange(3, 300), "tp": 1} for _ in range(6)]
     (rows,) = driven(tmp_path, live(study, study.first), values=[(own.key, where, SEARCHED)])["values"]
     valued = 0
     for each, row in zip(where, rows, strict=True):
@@ -303,6 +379,19 @@ def test_one_request_alone_and_names_of_strangers_that_are_texts(chat, tmp_path)
             assert not differ(value, float(result.value)), (each, name)
             assert not result.ranged or not (differ(low, float(result.low)) or differ(high, float(result.high))), (each, name)
             assert roof is None or not differ(bound, float(roof.value)), (each, name)
+
+
+@needs_browser
+def test_a_cache_per_token_of_a_preset_is_that_of_the_page(tmp_path):
+    """Split over devices it would be that of the model's heads, so that the page offers no other number of devices."""
+    study = Study("llama-3-8b", "h100-sxm", prompt=4096, preset="tutorial-mlsysim", targets={"itl": "50 ms"}).decide()
+    made = live(study, study.first)
+    assert "tp" not in [control["name"] for control in made["controls"]]
+    own, where = settings(study, study.first)[0], [{"batch": 1, "prompt": 4096}, {"batch": 7, "prompt": 900}]
+    (rows,) = driven(tmp_path, made, values=[(own.key, where, ("memory_bytes", "itl_last", "concurrency"))])["values"]
+    for each, row in zip(where, rows, strict=True):
+        case = case_at(own, each).case
+        assert not any(differ(value, float(case.value(name))) for name, value in zip(("memory_bytes", "itl_last", "concurrency"), row, strict=True))
 
 
 def test_a_case_without_a_device_has_no_live_page():

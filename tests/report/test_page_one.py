@@ -7,6 +7,7 @@ import pytest
 import yaml
 from markupsafe import Markup
 
+from symroof.analysis.case_titles import case_label
 from symroof.analysis.constraints import passes
 from symroof.analysis.tipping_points import flips
 from symroof.analysis.verdict import findings, overloaded, target_warnings, unknown_targets
@@ -17,6 +18,9 @@ from symroof.report.pictures.picture_kinds import picture
 from symroof.report.recommendation import subject_of
 from symroof.report.render import render
 from symroof.report.view import view
+from symroof.report.view_case import brief
+from symroof.report.view_decision import key_numbers
+from symroof.report.view_options import ruled_out
 from symroof.resources import data_folder
 
 from . import FORMATS, blocks, rows_under, static
@@ -70,7 +74,7 @@ def test_a_mark_is_explained_where_it_stands():
     text = render(view(study, "symroof report x.yaml", ("verdict", "alternatives"), whole=False), "md")
     first, _, second = text.partition("## Alternatives")
     marked = [line for line in first.splitlines() if "†" in line]
-    assert [line.count("†") for line in marked] == [1, 1] and marked[0].startswith("| NVIDIA L4") and "does not fit" in marked[0]
+    assert [line.count("†") for line in marked] == [1, 1] and marked[0].startswith("| 1 × NVIDIA L4") and "does not fit" in marked[0]
     assert marked[1].startswith("† Does not fit in memory.") and "† Does not fit in memory." in second
 
 
@@ -92,7 +96,7 @@ def test_the_picture_of_a_server_at_work_ends_where_its_target_does():
     assert within * 1000 <= 20 < beyond * 1000
     alone = study.first.case.changed({"batch": most + 1}).value("itl_last")
     assert alone * 1000 < 20  # decode alone would allow more
-    assert made.title.startswith("Inter-token latency under load")
+    assert made.title.startswith("Throughput against inter-token latency under load")
     assert not findings(subject_of(study))
 
 
@@ -165,3 +169,57 @@ def yaml_of(kind, name):
     spec = yaml.safe_load((data_folder("specs") / kind / f"{name}.yaml").read_text(encoding="utf-8"))
     spec.pop("prices", None)
     return yaml.safe_dump({**spec, "name": "unpriced"})
+
+
+def test_a_device_is_out_where_its_peak_with_one_request_misses_a_target():
+    """4,096 tokens of an 8B take 66 TFLOP and more: an A100 at its peak of 312 TFLOP/s needs more than 200 ms, whatever the batch."""
+    case = {"model": "llama-3-8b", "prompt": 4096, "output": 64, "batch": 8, "mfu": 0.6, "mbu": 0.8, "targets": {"ttft": "200 ms"}}
+    study = Study(**case, hardware=["h100-sxm", "a100-80gb-sxm"]).decide()
+    subject = subject_of(study)
+    assert subject.hardware.name == "h100-sxm"
+    ((label, missed, value, limit),) = ruled_out(study, subject)
+    alone = Study(**{**case, "batch": 1, "mfu": 1, "mbu": 1}, hardware="a100-80gb-sxm").first
+    assert (label, missed, limit) == ("1 × NVIDIA A100 SXM4 80 GB", "never ttft", "200 ms")
+    assert float(value.split()[0]) / 1000 == pytest.approx(float(alone.case.value("loaded_ttft")), rel=5e-3) and float(value.split()[0]) > 200
+    text = render(view(study, "symroof report x.yaml", ("verdict",), whole=False), "md")
+    assert f"cannot meet 200 ms to the first token: it takes {value} even at its peak with a single request." in text
+    slower = Study(**{**case, "mfu": 0.5}, hardware=["h200", "a100-80gb-sxm"], tp=[1, 2]).decide()
+    assert ruled_out(slower, subject_of(slower)) == [], "groups of several sizes are not spoken of as one"
+
+
+def test_a_device_that_tuning_could_help_is_not_ruled_out_for_good():
+    """At its peak an L4 would keep within the limit, so that the review gives the value of the study instead."""
+    study = Study("llama-3-8b", ["h100-sxm", "l4"], prompt=512, output=64, batch=4, mfu=0.5, mbu=0.6, targets={"itl": "70 ms"}).decide()
+    ((label, missed, value, limit),) = ruled_out(study, subject_of(study))
+    here = next(case for case in study.cases if case.hardware.name == "l4").case.value("sustained_itl")
+    assert (label, missed, limit) == ("1 × NVIDIA L4 24 GB", "itl", "70 ms")
+    assert float(value.split()[0]) / 1000 == pytest.approx(float(here), rel=6e-2) and here > 0.07
+
+
+def test_the_options_have_a_sign_each_and_what_is_recommended_comes_first():
+    study = Study("llama-3-8b", ["t4", "l4", "h100-sxm"], prompt=2048, output=64, batch=[16, 64], mfu=0.5, mbu=0.8, targets={"itl": "8 ms"}).decide()
+    data = view(study, "symroof report x.yaml", ("verdict",), whole=False)
+    options, cases = data["verdict"]["options"], {case_label(case): case for case in study.cases}
+    assert options[0][1] == "✓ meets all" and "batch" in options[0][0]
+    for label, outcome, *_ in options[1:]:
+        case = cases[label.removesuffix(" †").removeprefix("1 × ")]
+        assert outcome.startswith("✗") is (passes(case) is False)
+        assert ("does not fit" in outcome) is case.does_not_fit
+
+
+def test_no_risk_is_of_the_device_or_a_precision_and_each_ends_the_verdict():
+    study = Study("llama-3-8b", "h100-sxm", prompt=2048, output=64, batch=16, mfu=0.5, mbu=0.8, targets={"itl": "50 ms", "ttft": "1 s"}).decide()
+    data = view(study, "symroof report x.yaml", ("verdict",), whole=False)
+    risks = data["flips"]["risks"]
+    assert len(risks) == 3 and all(risk["ruins"] for risk in risks)
+    assert not {str(risk["name"]) for risk in risks} & {"peak_flops", "mem_bandwidth", "mem_capacity", "weight_bytes_per_param", "kv_bytes_per_element", "tp"}
+    assert "With `--full` it has every derivation" in render(data, "md")
+
+
+def test_two_digits_where_the_range_is_wide():
+    """A tenth to either side and more; the same value without a range has three."""
+    wide, narrow = (Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, mfu=mfu, mbu=1).first for mfu in ("0.4..0.6", "0.49..0.51"))
+    assert [brief(case.result("ttft")) for case in (wide, narrow)] == [2, 3]
+    cells = [next(row[1] for row in key_numbers(case) if row[0].startswith("TTFT")) for case in (wide, narrow)]
+    assert [len(cell.split()[0].replace(".", "").lstrip("0").rstrip("0")) <= digits for cell, digits in zip(cells, (2, 3), strict=True)] == [True, True]
+    assert len(cells[1].split()[0].replace(".", "")) == 3

@@ -16,7 +16,7 @@ from symroof.report.pictures import itl as itl_picture
 from symroof.report.pictures import ttft as ttft_picture
 from symroof.report.pictures.curves import cases_at, log_spaced, memory_limit, solve_limit, values_along
 from symroof.report.pictures.picture_kinds import ENDINGS, KINDS, of_review, picture
-from symroof.report.pictures.tornado import elasticities
+from symroof.report.pictures.tornado import swings
 from symroof.report.recommendation import subject_of
 
 from . import ROOT, STEMS, call
@@ -175,16 +175,50 @@ def test_what_the_cache_adds_is_the_difference_of_two_contexts():
     assert words == pytest.approx(float(added) * 1e6, rel=1e-3)
 
 
-def test_elasticities_are_those_of_a_small_step():
-    first = Study(**LINES["latent"], chunk=2048).first
-    inputs, base = elasticities(first), first.case
-    for name, value, ratio in (("batch", 40, 40 / 32), ("mfu", 0.9, 0.9), ("mbu", 0.9, 0.9), ("prompt", 4000, 4000 / 4096)):
-        up = at("latent", chunk=2048, **{name: value})
-        for metric in ("loaded_ttft", "sustained_itl", "cost_per_mtok"):
-            measured = math.log(float(up.value(metric) / base.value(metric))) / math.log(ratio)
-            assert float(inputs.get(name, {}).get(metric, (0,))[0]) == pytest.approx(measured, abs=0.08), (name, metric)
-    strongest = [max(abs(span[0]) for span in spans.values()) for spans in inputs.values()]
-    assert strongest == sorted(strongest, reverse=True)
+def test_swings_are_the_metrics_of_cases_with_the_low_and_the_high_value():
+    """Whole counts go by whole steps; ranges to their ends; a share stays below one."""
+    first = Study(**(LINES["latent"] | {"mfu": "0.5..0.7"}), chunk=2048).first
+    by_name = {swing.name: swing for swing in swings(first)}
+    ends = {"batch": (29, 35), "prompt": (3686, 4506), "mfu": (0.5, 0.7), "mbu": (0.9, 1), "mem_bandwidth": (1.8351e12, 2.2429e12)}
+    for name, pair in ends.items():
+        assert (float(by_name[name].low), float(by_name[name].high)) == pytest.approx(pair), name
+        for place, value in enumerate(pair):
+            unit = {"mem_bandwidth": f"{value / 1e9} GB/s"}.get(name, value)
+            there = Study(**(LINES["latent"] | {"mfu": 0.6} | {name: unit}), chunk=2048).first.case
+            for metric, values in by_name[name].ends.items():
+                assert float(values[place]) == pytest.approx(float(there.value(metric)), rel=1e-9), (name, metric)
+    base = {metric: float(first.case.value(metric)) for metric in ("loaded_ttft", "sustained_itl", "cost_per_mtok")}
+    moved = [max(abs(float(end) / base[metric] - 1) for metric, pair in swing.ends.items() for end in pair) for swing in by_name.values()]
+    assert moved == sorted(moved, reverse=True) and min(moved) >= 0.01
+    assert first.case.theory.symbol("queue_time").name not in by_name
+
+
+def test_the_swing_of_a_price_is_between_the_list_prices():
+    first = Study("llama-3-8b", "h100-sxm", prompt=1024, output=256, batch=16).first
+    price = next(swing for swing in swings(first) if swing.name == "price")
+    assert (price.low, price.high) == first.list_prices and list(price.ends) == ["cost_per_mtok"]
+    assert price.ends["cost_per_mtok"][1] / price.ends["cost_per_mtok"][0] == price.high / price.low
+
+
+def test_the_parts_of_a_step_are_in_words_and_its_other_batches_drawn():
+    made = drawn("experts", "itl")
+    assert re.search(r"of a step, [\d.]+ [mµ]s links between devices", made.says)
+    doubled = [(x, y) for name, x, y in made.canvas.drawn if name == "batch 128" and float(x).is_integer()]
+    assert len(doubled) > 9
+    for context, value in doubled[5:7]:
+        right = at("experts", prompt=None, output=None, context=int(context), batch=128).value("itl")
+        assert value == pytest.approx(float(right), rel=1e-9)
+
+
+def test_the_roofline_speaks_in_words():
+    for label in ("experts", "latent", "states"):
+        texts = " ".join(words.text for words in drawn(label, "roofline").canvas.labels)
+        assert "_" not in texts and "Also drawn" not in texts
+
+
+def test_latency_is_on_the_same_axis_where_configurations_are_compared():
+    for label in ("experts", "twelve", "windows"):
+        assert drawn(label, "pareto").canvas.axes[0] == drawn(label, "latency-throughput").canvas.axes[0] == "inter-token latency under load"
 
 
 # ------------------------------------------------------------------------------------------------ what does not fit

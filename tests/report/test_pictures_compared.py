@@ -8,6 +8,7 @@ from symroof.api import Study
 from symroof.report.pictures import pareto
 from symroof.report.pictures.cases import batch_series, labels
 from symroof.report.pictures.picture_kinds import picture
+from symroof.report.view_case import memory
 
 TWELVE = {"model": "llama-3.1-70b", "hardware": ["h100-sxm", "h200", "a100-80gb-sxm"], "tp": [2, 4], "weights": ["fp16", "fp8"], "prompt": 4096, "output": 512, "batch": 24, "targets": {"itl": "30 ms"}}  # fmt: skip
 CHEAP = {"model": "llama-3-8b", "hardware": ["h100-sxm", "l40s"], "prompt": 1024, "output": 256, "batch": [1, 16], "targets": {"itl": "50 ms"}}
@@ -91,6 +92,25 @@ def test_the_bars_say_what_eval_says(twelve):
     for part, case, label in zip(parts, twelve.cases, labels(twelve.cases), strict=True):
         assert part.startswith(f"{label}: {case.result('memory_bytes').plain()} of {case.result('usable_memory').plain()}")
         assert ("does not fit" in part) is (not case.case.value("fits"))
+
+
+def test_the_parts_of_the_memory_add_up():
+    """A latent cache is held by every device of a group, and each keeps a reserve of its own."""
+    study = Study("deepseek-r1", "h200", tp=8, prompt=2048, output=512, batch=64)
+    needed, parts = study.first.case.value("memory_bytes"), memory(study, study.first)
+    drawn = [size for part, _, size in picture("memory", study).canvas.drawn if part != "usable memory"]
+    assert len(drawn) == 3 and sum(drawn) == pytest.approx(float(needed), rel=1e-12)
+    sizes = [float(cell.split()[0]) for cell in parts["rows"][0][1:5]]
+    assert sum(sizes[:3]) == pytest.approx(sizes[3], rel=1e-3)
+    assert [word for word, *_ in parts["parts"]] == ["weights", "cache", "reserve", "total"]
+
+
+def test_the_case_itself_is_on_the_front_picture():
+    study = Study(**CHEAP)
+    made = picture("pareto", study, study.cases[1])
+    assert any("this case: batch 16" in words.text.replace("\n", " ") for words in made.canvas.labels)
+    itl, cost = (float(study.cases[1].case.value(name)) for name in ("sustained_itl", "cost_per_mtok"))
+    assert any(shape == "circle" and (x, y) == pytest.approx((itl, cost)) for shape, x, y in made.canvas.drawn if isinstance(x, float))
 
 
 def test_the_subject_of_a_review_is_drawn_first(twelve):

@@ -34,36 +34,40 @@ def test_the_subject_is_the_cheapest_that_passes_else_the_last_of_the_first_devi
 @pytest.mark.parametrize("targets", [{"itl": "40 ms"}, {"itl": "25 ms", "ttft": "500 ms"}])
 def test_the_cheapest_of_all_degrees_formats_and_batches(targets):
     study = Study(**CASE, targets=targets)
-    found = recommendation(study, study.first)["found"]
+    data, chosen = recommendation(study, study.first)
+    found = data["found"]
     costs = {}
     for tp, weights, batch in itertools.product((1, 2, 4, 8), ("fp16", "fp8"), range(1, 257, 5)):
         case = Study(**{**CASE, "batch": batch}, tp=tp, weights=weights, targets=targets).first
         if passes(case):
             costs[tp, weights, batch] = case.case.value("cost_per_mtok")
     tp, weights, batch = min(costs, key=costs.get)
-    assert found["label"] == (f"{tp} x a10g, weights {weights}" if tp > 1 else f"a10g, weights {weights}")
+    assert found["label"] == f"{tp} × NVIDIA A10G 24 GB, weights {weights}"
+    assert chosen.case.value("tp") == tp and chosen.precisions["weights"] == weights and passes(chosen)
     assert batch <= int(found["batch"]) < batch + 5
     assert int(found["devices"]) == tp and found["replicas"] is None
 
 
 def test_nothing_is_recommended_to_what_passes_and_the_nearest_where_nothing_does():
     good = Study(**{**CASE, "batch": 1}, targets={"itl": "1 s"})
-    assert recommendation(good, good.first) is None
+    assert recommendation(good, good.first) == (None, None)
     never = Study(**CASE, targets={"itl": "10 us"})
-    made = recommendation(never, never.first)
-    assert made["found"] is None and made["nearest"]
+    made, case = recommendation(never, never.first)
+    assert case is None and made["found"] is None and "× NVIDIA A10G" in made["nearest"]
 
 
 def test_a_rate_is_met_by_replicas():
     study = Study(**CASE, arrival_rate="20 request/s", targets={"itl": "60 ms", "ttft": "2 s"})
-    found = recommendation(study, study.first)["found"]
+    data, chosen = recommendation(study, study.first)
+    found = data["found"]
     copies, batch = int(found["replicas"]), int(found["batch"])
     label = dict(part.split(" ")[:2] for part in found["label"].split(", ")[1:])
-    tp = int(found["label"].split(" x ")[0]) if " x " in found["label"] else 1
+    tp = int(found["label"].split(" replicas of ")[1].split(" × ")[0])
     one = Study(
         **{**CASE, "batch": batch}, tp=tp, weights=label["weights"], dp=copies, arrival_rate="20 request/s", targets={"itl": "60 ms", "ttft": "2 s"}
     ).first
     assert passes(one) and int(found["devices"]) == tp * copies
+    assert chosen.case.value("dp") == copies and chosen.case.value("batch") == batch
 
 
 def test_what_no_tuning_reaches_is_said_by_its_bound():

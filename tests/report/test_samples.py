@@ -13,9 +13,9 @@ SAMPLES = ROOT / "reports"
 @pytest.mark.parametrize("stem", STEMS)
 def test_a_sample_is_what_its_study_gives(stem, kind):
     sample = SAMPLES / stem / f"{stem}.{kind}"
-    assert sample.is_file(), f"missing: symroof report specs/studies/{stem}.yaml -o reports/{stem} --format {','.join(FORMATS)}"
+    assert sample.is_file(), f"missing: symroof report specs/studies/{stem}.yaml -o reports/{stem} --format {','.join(FORMATS)} --full"
     fresh = (made(stem) / f"{stem}.{kind}").read_bytes()
-    assert sample.read_bytes() == fresh, f"stale: symroof report specs/studies/{stem}.yaml -o reports/{stem} --format {','.join(FORMATS)}"
+    assert sample.read_bytes() == fresh, f"stale: symroof report specs/studies/{stem}.yaml -o reports/{stem} --format {','.join(FORMATS)} --full"
 
 
 @pytest.mark.parametrize("stem", STEMS)

@@ -1,5 +1,6 @@
 """What flips a verdict, against the case bound anew at other values: both sides of every flip, and what lies between and beyond."""
 
+import re
 from fractions import Fraction
 from functools import cache
 
@@ -236,11 +237,11 @@ def test_the_review_prints_every_repair_and_marks_what_is_good_again():
     assert cells["mem_capacity", "fits"][3] == "+26 %"  # 189.4 GB over 2 * 0.88 * 81,559 MiB
 
 
-def test_the_verdict_names_the_nearest():
-    def advice(stem):
-        return next(b.text for b in blocks(text_of(stem, "md"), "md") if b.text.startswith("What to change."))
-
-    assert "The nearest risk is usable share of memory below 0.2592 (now 0.92): the case then no longer fits." in advice("llama-3-8b-chat")
+def test_the_verdict_names_the_nearest_in_words():
+    texts = [b.text for b in blocks(text_of("llama-3-8b-chat", "md"), "md") if b.section == "Verdict"]
+    risks = texts[texts.index("Flips if") + 1 :][:3]
+    assert risks[0] == "usable share of memory falls below 0.2592 (now 0.92): it then no longer fits"
+    assert re.fullmatch(r"prompt length rises to [\d,]+ tokens \([\d,]+ to [\d,]+ tokens\) or more \(now 1,024 tokens\): it then misses TTFT", risks[1])
 
 
 def test_without_targets_only_memory_flips(tmp_path):

@@ -1,5 +1,6 @@
 """The picture of a waterfall: words apart, a bar for each step, numbers at the bars' ends, the same bytes every time."""
 
+import re
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -35,8 +36,10 @@ def test_no_word_touches_another_or_leaves_the_page(label):
         assert words.box[2] <= made.canvas.width, words.text
         assert -made.canvas.below <= words.box[1] < words.box[3] <= made.canvas.height, words.text
     texts = [words.text for words in made.canvas.labels]
-    assert len([text for text in texts if "  × " in text]) == min(len(way.steps), MOST)
-    assert way.end.plain() in " ".join(texts)
+    least = max(abs(way.start.value), abs(way.end.value)) / 1000
+    noticeable = [step for step in way.steps if abs(step.effect) >= least]
+    assert len([text for text in texts if "  × " in text]) == min(len(noticeable), MOST)
+    assert way.end.plain(3) in " ".join(texts)
 
 
 @pytest.mark.parametrize("label", PAIRS)
@@ -46,6 +49,25 @@ def test_it_is_well_formed_and_says_both_ends(label):
     assert made.form("svg") == drawn(label)[1].form("svg")
     assert way.start.text() in says(way)
     assert way.end.text() in says(way)
+
+
+def test_steps_without_a_bar_are_named_and_bars_still_end_at_the_second_value():
+    way, made = drawn("tools")
+    small = [step for step in way.steps if abs(step.effect) < max(way.start.value, way.end.value) / 1000]
+    notes = " ".join(words.text for words in made.canvas.labels)
+    assert small and "Without a bar, less than 0.1 % together: " in notes
+    ends = [value for name, _, value in made.canvas.drawn if name == "after"]
+    assert ends[0] == pytest.approx(float(way.start.value)) and ends[-1] == pytest.approx(float(way.end.value))
+    assert ends[-2] == pytest.approx(ends[-1], rel=1e-3)
+
+
+def test_the_axis_starts_where_it_matters_and_says_so():
+    close = waterfall(Study(**CASE).first, Study(**CASE, layer_overhead="85 us").first, "ttft")
+    texts = " ".join(words.text for words in waterfall_picture(close, "one", "other").canvas.labels)
+    start = re.search(r"The axis starts at ([\d.]+) ms, not at zero", texts)
+    assert start and 0 < float(start[1]) < float(min(close.start.value, close.end.value)) * 1000
+    far = waterfall(Study(**CASE).first, Study(**{**CASE, "prompt": 20480}).first, "ttft")
+    assert "not at zero" not in " ".join(words.text for words in waterfall_picture(far, "one", "other").canvas.labels)
 
 
 def test_the_command_writes_it(tmp_path):

@@ -88,22 +88,25 @@ class Program:
         self.functions[name, changed] = tuple(dict.fromkeys(inner for inner, _ in asked)), text
         return asked
 
-    def script(self) -> str:
-        """The program as a JavaScript object: numbers, and functions with the names they use."""
+    def script(self, shared: dict[str, int]) -> str:
+        """The program as a JavaScript object: numbers, and functions with the names they use, by their place among ``shared`` ones."""
         plain: dict[str, tuple[tuple[str, ...], str]] = {}
         for (name, _), function in sorted(self.functions.items(), key=lambda item: len(item[0][1])):
             if name not in self.numbers:  # unchanged inputs: already a number
                 plain.setdefault(name, function)
-        entries = [*_entries(plain)]
+        entries = [*_entries(plain, shared)]
         for (name, changed), function in self.functions.items():
             if function != plain.get(name):
-                entries += _entries({f"{name}|{','.join(sorted(changed))}": function})
+                entries += _entries({f"{name}|{','.join(sorted(changed))}": function}, shared)
         numbers = json.dumps(self.numbers, separators=(",", ":"))
         return f"{{numbers:{numbers},\nfunctions:{{{','.join(entries)}}}}}"
 
 
-def _entries(functions: dict[str, tuple[tuple[str, ...], str]]) -> Iterator[str]:
-    return (f"\n{json.dumps(key)}:[{json.dumps(asked, separators=(',', ':'))},e=>{text}]" for key, (asked, text) in functions.items())
+def _entries(functions: dict[str, tuple[tuple[str, ...], str]], shared: dict[str, int]) -> Iterator[str]:
+    """The entries of functions, which programs share: each is printed once."""
+    for key, (asked, text) in functions.items():
+        place = shared.setdefault(f"\n[{json.dumps(asked, separators=(',', ':'))},e=>{text}]", len(shared))
+        yield f"\n{json.dumps(key)}:F[{place}]"
 
 
 def asked_by(tree: Expr, changed: Keys = frozenset()) -> Iterator[Asked]:

@@ -1,31 +1,35 @@
 """The data and script of a live page, generated from the formulas of the case."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import LOAD, NOT_AT, metrics_of, queues
+from symroof.analysis.verdict import LOAD, NOT_AT, TARGET_METRICS, metrics_of, queues, under_load
+from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import NO_RANGE, WITHOUT_RANGE
+from symroof.errors import InputError
 from symroof.formula.tree import Expr, Name, Num
-from symroof.report.field_names import input_name, quantity_name
+from symroof.report.field_names import PER_REPLICA, input_name, quantity_words
 from symroof.report.live.javascript_program import Program, javascript_list
-from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, of_links, over_ranges, settings, values_of
+from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, limit_of_bandwidth, of_links, over_ranges, settings, values_of
 from symroof.report.live.threshold_formulas import ThresholdFormula, threshold_formula
-from symroof.report.view_case import decision_metrics
-from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, key_metrics
+from symroof.report.view_case import NO_STEADY_STATE, PARTS, WIDE, decision_metrics
+from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, UNBOUNDED, key_metrics
 from symroof.resources import data_folder
 from symroof.theory.symbols import INPUTS, NOUNS, TARGET_SYMBOLS, base_name
 from symroof.theory.thresholds import THRESHOLDS
 from symroof.units import COUNTED, DECIMAL_PREFIXES, SYMBOLS, parse_unit
 
 WHOLE, SHARES = ("batch", "prompt", "output"), ("mfu", "mbu")
-LONGEST, LARGEST_BATCH, MOST_DEVICES = 16_384, 4_096, 16
+LONGEST, LARGEST_BATCH, MOST_DEVICES, MOST_REPLICAS, MOST_REQUESTS = 16_384, 4_096, 16, 256, 1_000
 """Maxima of the controls."""
 MOST_PRINTED = 20_000
 """Maximum characters of a threshold's closed forms, to keep the page small."""
@@ -54,53 +58,106 @@ class SettingGroup:
     ends: list[Ends]
 
 
+@dataclass
+class Side:
+    """The page for one way in which requests come: a batch that is always full, or an arrival rate."""
+
+    subject: BoundCase
+    chosen: list[Setting]
+    controls: list[dict[str, Any]]
+    groups: list[SettingGroup]
+
+
 def live(study: Study, subject: BoundCase) -> dict[str, Any] | None:
     """Data and script of the live page; None without a model on a device or an input that is a plain number."""
-    chosen = settings(study, subject)
-    controls = _controls(subject)
-    if not chosen or not controls:
+    sides = [side for each in (subject, _at_a_rate(subject)) if each is not None and (side := _side(study, each)) is not None]
+    if not sides or sides[0].subject is not subject:
         return None
-    peaks = at_peak(chosen)
-    groups = [_group(own, subject, frozenset(control["name"] for control in controls), frozenset(peaks)) for own in _grouped(chosen)]
+    first, controls = sides[0], sides[-1].controls
+    offsets = [sum(len(side.groups) for side in sides[:i]) for i in range(len(sides))]
+    chosen = first.chosen
     data: dict[str, Any] = {
         "controls": controls,
+        "optional": [control["name"] for control in controls if control["name"] not in {own["name"] for own in first.controls}],
         "devices": {setting.device: setting.bound_case.hardware.title for setting in chosen if setting.bound_case.hardware},
         "weights": list(dict.fromkeys(setting.weights for setting in chosen)),
         "cache": list(dict.fromkeys(setting.cache for setting in chosen)),
         "start": chosen[0].key,
         "model": subject.model.shown_name if subject.model else "",
-        "numbers": _numbers(subject),
         "most": MOST_NUMBERS,
-        "targets": _targets(subject),
         "in_part": IN_PART,
         "at_median": AT_MEDIAN,
         "not_at": NOT_AT,
-        "priced": [name for name in _quantities(subject) if subject.priced(name)],
-        "peak": peaks,
-        "bounded": [name for name in _quantities(subject) if subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)],
-        "ranged": over_ranges(_quantities(subject), subject),
-        "ranged_at_peak": over_ranges(_quantities(subject), subject.at_peak or subject),
+        "unbounded": NO_STEADY_STATE,
+        "waiting": TARGET_METRICS["ttft"],
+        "per_replica": sorted(PER_REPLICA),
+        "wide": float(WIDE),
         "no_range": WITHOUT_RANGE[NO_RANGE],
-        "links": of_links(chosen[0], next((control["options"] for control in controls if control["name"] == "tp"), ())),
+        "memory": {name: word for name, word in PARTS.items() if subject.case.theory.knows(name)},
+        "sides": [_side_data(side, offset) for side, offset in zip(sides, offsets, strict=True)],
+        "thresholds": [[_described(form, side.subject) for form in group.forms] for side in sides for group in side.groups],
+    }
+    code = script([group for side in sides for group in side.groups])
+    return {"data": data, "json": json_for_script(data), "script": code, "hash": content_hash(code), "controls": controls}
+
+
+def _at_a_rate(subject: BoundCase) -> BoundCase | None:
+    """The subject with requests that arrive at half the rate that it can serve; None where it has a rate, or targets no server under load."""
+    if not under_load(subject.case) or "arrival_rate" in subject.given:
+        return None
+    served = subject.get("sustained_requests")
+    if served is None or not served.value:
+        return None
+    half = Fraction(f"{float(served.value * subject.case.value('dp')) / 2:.2g}")
+    with contextlib.suppress(InputError):
+        return variant(subject, arrival_rate=half)
+    return None
+
+
+def _side(study: Study, subject: BoundCase) -> Side | None:
+    chosen = settings(study, subject)
+    controls = _controls(subject)
+    if not chosen or not controls:
+        return None
+    moved, peaks = frozenset(control["name"] for control in controls), frozenset(at_peak(chosen))
+    return Side(subject, chosen, controls, [_group(own, subject, moved, peaks) for own in _grouped(chosen)])
+
+
+def _side_data(side: Side, offset: int) -> dict[str, Any]:
+    """What the page has to know of a side besides its formulas; its groups are counted from ``offset``."""
+    subject, quantities = side.subject, _quantities(side.subject)
+    degrees = next((control["options"] for control in side.controls if control["name"] == "tp"), ())
+    made: dict[str, Any] = {
+        "numbers": _numbers(subject),
+        "targets": _targets(subject),
+        "priced": [name for name in quantities if subject.priced(name)],
+        "peak": at_peak(side.chosen),
+        "bounded": [
+            name for name in quantities if name not in UNBOUNDED and subject.case.theory.timed(name) and not isinstance(subject.case.given.get(name), Num)
+        ],
+        "ranged": over_ranges(quantities, subject),
+        "ranged_at_peak": over_ranges(quantities, subject.at_peak or subject),
+        "links": of_links(side.chosen[0], degrees),
         "curve": decision_metrics(subject),
-        "memory": {name: subject.case.theory.symbol(name).meaning for name in MEMORY_PARTS},
+        "dp": float(subject.case.value("dp")),
         "units": _units(subject),
         "settings": {},
-        "thresholds": [[_described(form, subject) for form in group.forms] for group in groups],
     }
-    for i, group in enumerate(groups):
+    for i, group in enumerate(side.groups, offset):
         for j, setting in enumerate(group.settings):
             prices = [float(price) for price in setting.bound_case.list_prices]
-            data["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j], prices]
-    code = script(groups)
-    return {"data": data, "json": json_for_script(data), "script": code, "hash": content_hash(code), "controls": controls}
+            made["settings"][setting.key] = [i, {name: row[j] for name, row in group.table.items()}, group.ends[j], prices, limit_of_bandwidth(setting)]
+    return made
 
 
 def _controls(subject: BoundCase) -> list[dict[str, Any]]:
     """The inputs with a control, each with value and limits."""
     case, model = subject.case, subject.model
-    most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST}
-    plain = [name for name in (*WHOLE, "tp", *SHARES) if _is_plain(name, subject)]
+    most = {"batch": LARGEST_BATCH, "prompt": (model and model.max_context) or 10**6, "output": LONGEST, "dp": MOST_REPLICAS}
+    arrivals = ("arrival_rate", "dp") if "arrival_rate" in subject.given else ()
+    plain = [name for name in ("tp", *WHOLE, *arrivals, *SHARES) if _is_plain(name, subject)]
+    if "tp" in plain and not _same_with_open(("tp",), subject):
+        plain.remove("tp")
     controls = []
     for name in plain:
         value = float(case.value(name))
@@ -108,25 +165,34 @@ def _controls(subject: BoundCase) -> list[dict[str, Any]]:
             "name": name,
             "label": input_name(name, subject),
             "value": value,
-            "shown": f"{value:.4g}" if name in SHARES else f"{int(value)}",
+            "shown": f"{value:.4g}" if name in (*SHARES, "arrival_rate") else f"{int(value)}",
             "options": None,
         }
         if name == "tp":
             entry["options"] = sorted({int(value), *(2**i for i in range(MOST_DEVICES.bit_length()) if case.can_split_heads(2**i))})
         elif name in SHARES:
-            entry |= {"least": 0.01, "most": 1}
+            entry |= {"least": 0.01, "most": 1, "whole": False}
+        elif name == "arrival_rate":
+            entry |= {"least": 0.01, "most": MOST_REQUESTS, "whole": False}
         else:
             least = int(case.value("cached_prefix")) + 1 if name == "prompt" else 2 if name == "output" and value > 1 else 1
-            entry |= {"least": least, "most": max(most[name], int(value))}
+            entry |= {"least": least, "most": max(most[name], int(value)), "whole": True}
         controls.append(entry)
     return controls
 
 
+def _same_with_open(degrees: Collection[str], subject: BoundCase) -> bool:
+    """Whether formulas for any number of devices give the subject's own numbers: a cache per token that somebody set is that of one number."""
+    open_case = subject.case.without_values(degrees, rounded=True)
+    names = [name for name in _quantities(subject) if subject.case.has_value(name)]
+    return all(open_case.has_value(name) and open_case.value(name) == subject.case.value(name) for name in names)
+
+
 def _is_plain(name: str, subject: BoundCase) -> bool:
-    """Whether an input is a known integer or share, and not a formula."""
+    """Whether an input is a known integer, share or rate, and not a formula."""
     case = subject.case
     known = name in case.given or case.default(name) is not None
-    return known and case.is_input(name) and case.has_value(name) and (name in SHARES or case.value(name).denominator == 1)
+    return known and case.is_input(name) and case.has_value(name) and (name in (*SHARES, "arrival_rate") or case.value(name).denominator == 1)
 
 
 def _grouped(chosen: Sequence[Setting]) -> list[list[Setting]]:
@@ -177,8 +243,8 @@ def _quantities(subject: BoundCase) -> list[str]:
 
 
 def _numbers(subject: BoundCase) -> list[dict[str, str]]:
-    """Names and labels of the key numbers."""
-    return [{"name": name, "label": quantity_name(name, subject)} for name in key_metrics(subject)]
+    """Names and labels of the key numbers; the page adds that one is of a replica, where there are several."""
+    return [{"name": name, "label": quantity_words(name, subject)} for name in key_metrics(subject)]
 
 
 def _targets(subject: BoundCase) -> list[dict[str, Any]]:
@@ -189,7 +255,7 @@ def _targets(subject: BoundCase) -> list[dict[str, Any]]:
     if queues(subject.case):
         own = [{"name": LOAD, "metrics": [LOAD], "limit": 1, "below": True}, *own]
     for target in own:
-        target["label"] = quantity_name(target["metrics"][0], subject)
+        target["label"] = quantity_words(target["metrics"][0], subject)
     return own
 
 
@@ -221,10 +287,11 @@ def _described(form: ThresholdFormula, subject: BoundCase) -> dict[str, Any]:
 
 def script(groups: list[SettingGroup]) -> str:
     """The complete script: kernels, programs and page logic."""
-    programs = ",\n".join(_printed(group) for group in groups)
+    shared: dict[str, int] = {}
+    programs = ",\n".join(_printed(group, shared) for group in groups)
     kernels, page = ((data_folder("templates") / "live" / name).read_text(encoding="utf-8") for name in ("kernels.js", "page.js"))
-    names, short = shortened(programs)
-    return f'"use strict";(()=>{{\n{kernels}\n{names}\nconst PROGRAMS=[{short}];\n{page}\n}})();'
+    names, short = shortened(f"const F=[{','.join(shared)}],PROGRAMS=[{programs}];")
+    return f'"use strict";(()=>{{\n{kernels}\n{names}\n{short}\n{page}\n}})();'
 
 
 ASKED = re.compile(r'e\.v\(("[^"]+")\)')
@@ -241,7 +308,7 @@ def shortened(programs: str) -> tuple[str, str]:
     return f"const {names};", ASKED.sub(lambda match: f"e.v({places[match[1]]})", programs)
 
 
-def _printed(group: SettingGroup) -> str:
+def _printed(group: SettingGroup, shared: dict[str, int]) -> str:
     def form(each: ThresholdFormula) -> str:
         branches = ",".join(f"{{value:e=>{text(value)},conditions:{javascript_list(map(text, conditions))}}}" for value, conditions in each.branches)
         return f"{{difference:e=>{text(each.difference)},branches:[{branches}]}}"
@@ -250,7 +317,7 @@ def _printed(group: SettingGroup) -> str:
         return group.program.text(tree)
 
     thresholds = ",\n".join(map(form, group.forms))
-    return f"{{theory:new Theory({group.program.script()}),thresholds:[{thresholds}]}}"
+    return f"{{theory:new Theory({group.program.script(shared)}),thresholds:[{thresholds}]}}"
 
 
 def json_for_script(data: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import AT_PEAK, OF_LINKS
+from symroof.cases.measured_efficiencies import AT_PEAK, OF_LINKS, limit_by_compute
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -133,6 +133,13 @@ def ends(setting: Setting) -> Ends:
     """The ranges of a setting; empty if there are too many corners."""
     spans = {name: value.setting for name, value in efficiencies(setting).items() if isinstance(value.setting, ValueRange)}
     return {} if len(spans) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
+
+
+def limit_of_bandwidth(setting: Setting) -> list[float]:
+    """How much MBU may be for each unit of an MFU that a reader sets, then the ends and the expected value of MBU without that limit; empty without one."""
+    bound = setting.bound_case
+    found = limit_by_compute(bound.hardware, bound.engine_class, bound.compute, bound.given) if bound.hardware else None
+    return [float(found[0]), *map(float, found[1])] if found else []
 
 
 def expected(setting: Setting) -> dict[str, float]:

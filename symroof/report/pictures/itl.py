@@ -1,6 +1,7 @@
-"""ITL against the context: cache traffic, target, memory limit."""
+"""What moves ITL: its parts and other batches against the context, with target and memory limit."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -8,12 +9,12 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.study import Study
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.drawing.colours import BLUE, DOTTED, GREY, ORANGE, SKY, VERMILION, WHITE
+from symroof.drawing.colours import BLUE, DASH_DOT, DOTTED, GREY, OCHRE, ORANGE, SKY, VERMILION, WHITE
 from symroof.drawing.frame import Frame
 from symroof.drawing.label_placement import Area
 from symroof.drawing.scales import linear_ticks, round_values
 from symroof.report.pictures.cases import at_last_step, known
-from symroof.report.pictures.curves import AT_PEAK, AxisLimit, Bounds, QuantityCurve, band, peak_curve, solve_limit, with_bound
+from symroof.report.pictures.curves import AT_PEAK, AxisLimit, Bounds, QuantityCurve, band, cases_at, peak_curve, solve_limit, values_along, with_bound
 from symroof.report.pictures.labels import allowances, counted, label_limits, label_ridge, lines, regions, requests, seconds, unfit
 from symroof.report.pictures.picture import Picture, finished, framed, lacking, sheet
 
@@ -21,9 +22,11 @@ HEADLINE = "Inter-token latency against the context"
 DOUBLE = "itl = 2*itl(context = 1)"
 PER = 1000
 """Tokens of context for the slope of ITL."""
-NEAR = 8
+NEAR = 32
 """Factor from the case's context beyond which a solved context is only mentioned in the text."""
 POINTS = 40
+PARTS = (("decode_overhead", "overheads"), ("decode_link_time", "links between devices"))
+"""Parts of a step that no context moves, from the bottom up; above them are the weights and other work, then the cache."""
 
 
 def picture(study: Study, subject: BoundCase) -> Picture:
@@ -44,14 +47,20 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     edges = band(there, "itl", "context", points)
     frame = _frame(subject, [*line.finite, *(value for pair in edges for value in pair)], high)
     _draw(frame, there, line, edges, bounds)
+    batches = _other_batches(frame, there, points)
     frame.curve(AT_PEAK, peak_curve(there, "itl", "context", points), BLUE, 1.1, DOTTED)
     _places(frame, subject, there, bounds, double)
     _label(frame, subject, there, bounds, double)
+    for name, text in batches.items():
+        frame.label_line(name, (text,), GREY, needed=False)
     shows = f"{HEADLINE}, up to {high:,.0f} tokens, both axes even."
     climb = (
         "The thick part is the climb of one response, from its first step to its last, where the target is tested. " if frame.placer.has_line("climb") else ""
     )
-    notes = [f"{climb}Every crossing is solved" + (f", {subject.range_position}; the band is what the ranges span." if subject.corners else ".")]
+    notes = [
+        f"Areas, from the bottom up: the parts of a step. {climb}Every crossing is solved"
+        + (f", {subject.range_position}; the band is what the ranges span." if subject.corners else ".")
+    ]
     return finished("itl", HEADLINE, case_title(subject), frame, shows, says(subject, there, bounds, double), notes)
 
 
@@ -63,7 +72,7 @@ def _end(last: float, limits: list[AxisLimit]) -> float:
 def _frame(subject: BoundCase, shown: list[float], high: float) -> Frame:
     goal = float(subject.targets["itl"]) if "itl" in subject.targets else 0.0
     top = max(shown)
-    return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (0, high), (0, max(top, goal if goal < 4 * top else 0) * 1.15), False, False)
+    return framed(sheet(HEADLINE, case_title(subject), subject.does_not_fit), (0, high), (0, max(top, goal if goal < 3 * top else 0) * 1.15), False, False)
 
 
 def _draw(frame: Frame, there: BoundCase, line: QuantityCurve, edges: list[tuple[float, float]], bounds: Bounds) -> None:
@@ -72,11 +81,34 @@ def _draw(frame: Frame, there: BoundCase, line: QuantityCurve, edges: list[tuple
         frame.shade(start, end, ORANGE if winner == "compute" else SKY, 0.15)
     pairs = [(x, y) for x, y in zip(line.places, line.values, strict=True) if math.isfinite(y)]
     floor = pairs[0][1]
+    low = 0.0
+    for (name, _, height), tone in zip(parts(there), (0.3, 0.18), strict=False):
+        frame.region([(0, low), (0, low + height), (frame.x.high, low + height), (frame.x.high, low)], GREY, tone)
+        frame.curve(name, [(0, low + height), (frame.x.high, low + height)], GREY, 0.6)
+        low += height
+    frame.region([(0, low), (0, floor), (frame.x.high, floor), (frame.x.high, low)], ORANGE, 0.3)
     frame.region([*pairs, (frame.x.high, floor), (pairs[0][0], floor)], SKY, 0.5)
     frame.band(line.places, edges, BLUE)
     frame.axes("context of every request (tokens)", "inter-token latency", linear_ticks, linear_ticks, counted, seconds)
     frame.curve("floor", [(0, floor), (frame.x.high, floor)], GREY, 1.2, DOTTED)
     line.draw(frame, BLUE)
+
+
+def parts(there: BoundCase) -> list[tuple[str, str, float]]:
+    """The parts of a step that no context moves and that take time: name, words, seconds."""
+    return [(name, words, float(there.case.value(name))) for name, words in PARTS if known(there, name) and there.case.value(name) > 0]
+
+
+def _other_batches(frame: Frame, there: BoundCase, points: list[Fraction]) -> dict[str, str]:
+    """Curves of half and of twice the batch; returns their names and labels."""
+    own, shown = Fraction(there.case.value("batch")), {}
+    for batch in (own / 2, own * 2):
+        if batch.denominator > 1:
+            continue
+        values = values_along(cases_at(there.case.changed({"batch": batch}), "context", points), "itl")
+        frame.curve(name := f"batch {batch}", list(zip(map(float, points), values, strict=True)), GREY, 1.0, DASH_DOT)
+        shown[name] = f"batch {counted(float(batch))}"
+    return shown
 
 
 def _places(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit | None) -> None:
@@ -104,15 +136,31 @@ def _at(there: BoundCase, context: Fraction | float) -> tuple[float, float]:
 
 def _label(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit | None) -> None:
     result = subject.get("itl_last") or there.result("itl")
-    frame.label_point(*_own(there), lines("last step: " if frame.placer.has_line("climb") else "this case: ", result.plain()), VERMILION, bold=True)
+    frame.label_point(
+        *_own(there),
+        (*lines("last step: " if frame.placer.has_line("climb") else "this case: ", result.plain(3)), replace(result, low=None, high=None).plain(3)),
+        VERMILION,
+        bold=True,
+    )
     label_limits(frame, bounds)
     if double and double.exists:
         words = f"twice a step without cache: {double.count:,} tokens"
         frame.label_point(*_at(there, double.value), (words, words.replace(": ", ":\n")), BLUE)
     label_ridge(frame, there, bounds)
-    frame.label_line("floor", ("a step without cache",), GREY)
+    low = sum(height for *_, height in parts(there))
+    for name, words, _ in parts(there):
+        frame.label_line(name, (words, words.partition(" ")[0]), GREY, needed=False)
+    floor = float(there.case.changed({"context": Fraction(1)}).value("itl"))
+    frame.label_region(_layer(frame, low, floor), ("weights and other work", "weights"), OCHRE, needed=False)
     frame.label_line(AT_PEAK, (AT_PEAK,), BLUE)
     frame.label_region(_wedge(frame, there), (f"cache traffic\nof {requests(there.case.value('batch'))}", "cache"), BLUE, needed=False)
+
+
+def _layer(frame: Frame, low: float, high: float) -> Area:
+    """The area between two latencies."""
+    left, _, right, _ = frame.box
+    bottom, top = frame.y(low), frame.y(high)
+    return lambda y: (left, right) if bottom <= y <= top else (right, left)
 
 
 def _wedge(frame: Frame, there: BoundCase) -> Area:
@@ -141,6 +189,8 @@ def says(subject: BoundCase, there: BoundCase, bounds: Bounds, double: AxisLimit
     taken = with_bound(subject, "itl_last") if subject.get("itl_last") else with_bound(there, "itl")
     step = f"a step of {requests(there.case.value('batch'))} takes {taken}"
     texts = [f"At a context of {context:,} tokens {step}, and {PER:,} tokens more add {growth(there).plain()}", *allowances(bounds, "token")]
+    shares = [f"{seconds(height)} {words}" for _, words, height in parts(there)]
+    texts += [f"of a step, {' and '.join(shares)}"] if shares else []
     if double and double.exists:
         texts.append(f"beyond {double.count:,} tokens a step takes more than twice as long as without a cache")
     return "; ".join(texts + unfit(subject)) + "."

@@ -1,4 +1,4 @@
-"""ITL against throughput as the batch grows, with memory limit, target and ridge, for up to four configurations."""
+"""Throughput against ITL as the batch grows, with memory limit, target and ridge, for up to four configurations."""
 
 import math
 from dataclasses import dataclass
@@ -24,18 +24,19 @@ class ThroughputMetrics:
     itl: str
     rate: str
     headline: str
+    up: str
     across: str
     where: str
     note: str
 
 
 UNDER_LOAD = ThroughputMetrics(
-    "sustained_itl", "sustained_throughput", "Inter-token latency under load against throughput as the batch grows",
-    "sustained output tokens per second, prefills included", "", "A server under load, prefills included, as targets are tested.",
+    "sustained_itl", "sustained_throughput", "Throughput against inter-token latency under load as the batch grows",
+    "sustained output tokens per second, prefills included", "inter-token latency under load", "", "A server under load, prefills included, as targets are tested.",
 )  # fmt: skip
 ISOLATED = ThroughputMetrics(
-    "itl", "decode_throughput", "Inter-token latency of decode alone against throughput as the batch grows",
-    "output tokens per second of the whole batch, at the last step", "at the context of the last step",
+    "itl", "decode_throughput", "Throughput against inter-token latency of decode alone as the batch grows",
+    "output tokens per second of the whole batch, at the last step", "inter-token latency at the last step", "at the context of the last step",
     "Decode alone: on a server under load, prefills lengthen the steps.",
 )  # fmt: skip
 
@@ -58,13 +59,13 @@ class ThroughputCurve:
     """The same batches at 100 % of peak; empty if the case assumes that already."""
 
     def at(self, batch: Fraction | float) -> tuple[float, float]:
-        """Throughput and ITL of a batch."""
+        """ITL and throughput of a batch."""
         case = self.there.case.changed({"batch": Fraction(batch)})
-        return float(case.value(self.of.rate)), float(case.value(self.of.itl))
+        return float(case.value(self.of.itl)), float(case.value(self.of.rate))
 
     @property
     def places(self) -> list[tuple[float, float]]:
-        return list(zip(self.rates, self.latencies, strict=True))
+        return list(zip(self.latencies, self.rates, strict=True))
 
     @property
     def edge(self) -> float:
@@ -120,7 +121,7 @@ def _curve(configuration: BatchSeries, of: ThroughputMetrics) -> ThroughputCurve
     batches = log_spaced(1, high, [*solved, *own], POINTS)
     cases = cases_at(there.case, "batch", batches)
     peak = cases_at(there.at_peak.case, "batch", batches) if there.at_peak else []
-    roof = list(zip(values_along(peak, of.rate), values_along(peak, of.itl), strict=True))
+    roof = list(zip(values_along(peak, of.itl), values_along(peak, of.rate), strict=True))
     return ThroughputCurve(of, configuration, there, batches, values_along(cases, of.rate), values_along(cases, of.itl), bounds, roof)
 
 
@@ -142,8 +143,8 @@ def _ends(curves: list[ThroughputCurve]) -> tuple[tuple[float, float], tuple[flo
             if batch <= last
         ]
     goals = [float(goal) for goal in _goals(curves)]
-    rates, latencies = zip(*shown, strict=True)
-    return (min(rates) / 1.3, max(rates) * 1.6), (min([*latencies, *goals]) / 1.5, max([*latencies, *goals]) * 1.5)
+    latencies, rates = zip(*shown, strict=True)
+    return (min([*latencies, *goals]) / 1.4, max([*latencies, *goals]) * 1.4), (min(rates) / 1.6, max(rates) * 1.6)
 
 
 def _goals(curves: list[ThroughputCurve]) -> list[Fraction]:
@@ -154,11 +155,11 @@ def _goals(curves: list[ThroughputCurve]) -> list[Fraction]:
 def _draw(frame: Frame, curves: list[ThroughputCurve]) -> None:
     goals = _goals(curves)
     for goal in goals:
-        frame.region([(frame.x.low, frame.y.low), (frame.x.high, frame.y.low), (frame.x.high, float(goal)), (frame.x.low, float(goal))], SKY, 0.16)
+        frame.shade(frame.x.low, float(goal), SKY, 0.16)
     of = curves[0].of
-    frame.axes(of.across, f"inter-token latency{' under load' if of is UNDER_LOAD else ''}", log_ticks, log_ticks, counted, seconds)
+    frame.axes(of.across, of.up, log_ticks, log_ticks, seconds, counted)
     for goal in goals:
-        frame.horizontal_line(f"target {goal}", float(goal), VERMILION, DASHED)
+        frame.vertical_line(f"target {goal}", float(goal), VERMILION, DASHED)
     for i, made in enumerate(curves):
         colour, dash, _ = SERIES[i]
         pairs = list(zip(made.batches, made.places, strict=True))
@@ -184,12 +185,12 @@ def _label(frame: Frame, curves: list[ThroughputCurve]) -> None:
     for i, made in enumerate(curves):
         memory, target, ridge = made.bounds.memory, made.bounds.target, made.bounds.ridge
         if memory and memory.value >= 1 and memory.exists:
-            frame.label_point(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"{memory.count:,}")[not few :], BLACK)
+            frame.label_point(*made.at(memory.value), (f"memory: {memory.allows('request')}", f"batch {memory.count:,}")[not few :], BLACK)
         if target and target.value >= 1 and target.exists:
             gone = " †" if few and target.value > made.edge else ""
-            frame.label_point(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"{target.count:,}{gone}")[not few :], VERMILION)
+            frame.label_point(*made.at(target.value), (f"target: {target.allows('request')}{gone}", f"batch {target.count:,}{gone}")[not few :], VERMILION)
         if ridge and ridge.exists and few:
-            frame.label_point(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"{math.ceil(ridge.value):,}"), BLACK)
+            frame.label_point(*made.at(ridge.value), (f"ridge: {math.ceil(ridge.value):,} requests", f"batch {math.ceil(ridge.value):,}"), BLACK)
         for batch in made.configuration.batches if few else ():
             flag = " †" if batch > made.edge else ""
             frame.label_point(*made.at(batch), (f"batch {counted(float(batch))}{flag}", f"{counted(float(batch))}"), GREY)

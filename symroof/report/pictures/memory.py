@@ -10,7 +10,7 @@ from symroof.drawing.scales import Scale, round_values
 from symroof.drawing.text_metrics import text_width, wrapped
 from symroof.report.pictures.cases import compared, labels
 from symroof.report.pictures.picture import RIGHT, WIDTH, Picture, lacking, noted, sheet
-from symroof.report.view_case import memory_parts
+from symroof.report.view_case import memory_part, memory_parts
 
 HEADLINE = "Memory needed and usable"
 COLOURS = {"weights": BLUE, "cache": tint(ORANGE, 0.9), "state": GREEN, "reserve": tint(GREY, 0.5)}
@@ -70,8 +70,9 @@ def _legend(canvas: Canvas, words: list[str]) -> None:
 def _bar(canvas: Canvas, scale: Scale, case: BoundCase, label: str, parts: dict[str, str], middle: float) -> None:
     start, usable = 0.0, scale(float(case.case.value("usable_memory")) / GIGABYTE)
     for name, word in parts.items():
-        canvas.drawn.append((word, label, float(case.case.value(name))))
-        end = start + float(case.case.value(name)) / GIGABYTE
+        size = float(memory_part(name, case).value)
+        canvas.drawn.append((word, label, size))
+        end = start + size / GIGABYTE
         _box(canvas, scale(start), scale(end), middle, COLOURS[word], word, usable)
         start = end
     canvas.drawn.append(("usable memory", label, float(case.case.value("usable_memory"))))

@@ -88,14 +88,15 @@ def picture(study: Study, subject: BoundCase) -> Picture:
     named = case_title(subject) if len(study.cases) == 1 else compared(study, count, "" if of is UNDER_LOAD else "at the context of the last step")
     frame = _frame(headline, named, points, goal, of, by)
     _draw(frame, every, points, best, goal)
+    own = _own(every, points, subject)
     numbered = [place for place in behind(every, best) if subject not in every[place].cases] if len(every) > MOST_NAMED else []
-    _label(frame, every, points, [place for place in _order(every, best, subject) if place not in numbered], best, chosen, goal)
+    _label(frame, every, points, [place for place in _order(every, best, subject) if place not in numbered], best, own, chosen, goal)
     for place in numbered:
         for point in [point for point in points if point.place == place][-1:]:
             frame.label_point(float(point.itl), float(point.worth), (f"{place + 1}",), _looks(every, best).get(place, (GREY, (), ""))[0], bold=True)
     gone = [configuration.label for place, configuration in enumerate(every) if all(point.place != place for point in points)]
     notes = [
-        "Dots: whole batches, from one to the last that memory holds. The black line is the front: nothing shown is better in both respects."
+        "Dots: whole batches, from one to the last that memory holds. Ring: the case itself. The black line is the front: nothing shown is better in both respects."
         + (f" Everything is evaluated {subject.range_position}." if subject.corners else ""),
         "Costs are at the median of the list prices." if by == of.cost and any(configuration.first.list_prices for configuration in every) else "",
         f"Numbers: {'; '.join(f'{place + 1} = {every[place].label}' for place in numbered if every[place].label not in gone)}." if numbered else "",
@@ -121,6 +122,12 @@ def _points(place: int, configuration: BatchSeries, of: ParetoMetrics, by: str) 
 def _most(memory: AxisLimit | None, own: float) -> int:
     reach = max(LARGEST, next_power_of_two(own))
     return int(reach) if memory is None or math.isinf(memory.value) else min(memory.count, int(reach)) if memory.value >= 1 else 0
+
+
+def _own(every: Sequence[BatchSeries], points: Sequence[ParetoPoint], subject: BoundCase) -> ParetoPoint | None:
+    """The point of the case itself; None if it does not fit."""
+    batch = subject.case.value("batch")
+    return next((point for point in points if subject in every[point.place].cases and point.batch == batch), None)
 
 
 def _within(points: Sequence[ParetoPoint], goal: Fraction | None, by_cost: bool) -> ParetoPoint | None:
@@ -178,10 +185,17 @@ def _label(
     points: Sequence[ParetoPoint],
     order: Sequence[int],
     best: Sequence[ParetoPoint],
+    own: ParetoPoint | None,
     chosen: ParetoPoint | None,
     goal: Fraction | None,
 ) -> None:
-    """Label the best point, the configurations and the target."""
+    """Mark and label the case itself, label the best point, the configurations and the target."""
+    if own is not None:
+        frame.marker(float(own.itl), float(own.worth), "circle", BLACK, 5.5, WHITE)
+        same = own == chosen
+        words = f"this case{', the best within the target' if same else ''}: batch {own.batch:,}"
+        frame.label_point(float(own.itl), float(own.worth), (words, words.replace(": ", ":\n")), BLACK, bold=True)
+        chosen = None if same else chosen
     looks, shown = _looks(every, best), {point.place for point in points}
     if chosen is not None:
         words = f"best within the target: batch {chosen.batch:,}"
@@ -193,7 +207,7 @@ def _label(
     for _, run in groupby(best, key=lambda point: point.place) if len(every) < 5 else ():
         members = list(run)
         for point in dict.fromkeys((members[0], members[-1])):
-            if point != chosen:
+            if point not in (own, chosen):
                 frame.label_point(float(point.itl), float(point.worth), (f"batch {point.batch:,}", f"{point.batch:,}"), GREY)
     if goal is not None:
         frame.label_line("target", (target_word("ITL", goal), target_word("ITL", goal).replace(" target ", " target\n")), VERMILION)
@@ -213,7 +227,7 @@ def says(
     texts = [f"On the front: {'; '.join(on_front)}"] if len(every) > 1 else []
     if chosen is not None and goal is not None:
         there, batch = shown_case(every[chosen.place], of is UNDER_LOAD), Fraction(chosen.batch)
-        latency, worth = (result_at(there, name, "batch", batch).plain() for name in (of.itl, by))
+        latency, worth = (result_at(there, name, "batch", batch).plain(3) for name in (of.itl, by))
         name = f"{every[chosen.place].label}, " if len(every) > 1 else ""
         worth += " per million tokens" if by == of.cost else " per device"
         texts.append(f"best within the target of {seconds(float(goal))}: {name}{requests(batch)}, {latency}, {worth}, both {of.where}")

@@ -126,7 +126,7 @@ def noted(canvas: Canvas, notes: Iterable[str]) -> None:
 
 def finished(name: str, headline: str, case: str, frame: Frame, shows: str, says: str, notes: Iterable[str] = ()) -> Picture:
     """The finished picture, with unplaced labels listed below it."""
-    noted(frame.canvas, [*notes, "Not labelled for want of room: " + "; ".join(frame.unplaced) + "." if frame.unplaced else ""])
+    noted(frame.canvas, [*notes, "Also drawn: " + "; ".join(frame.unplaced) + "." if frame.unplaced else ""])
     return Picture(name, f"{headline}: {case}", shows, says, frame.canvas)
 
 

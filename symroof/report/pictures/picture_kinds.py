@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 KINDS = {
     "roofline": "both phases and their operators under the roof of one device",
-    "latency-throughput": "ITL against throughput as the batch grows, with what memory and the target allow",
+    "latency-throughput": "throughput against ITL as the batch grows, with what memory and the target allow",
     "regimes": "what limits a decode step, over batch and context",
     "pareto": "cost, or throughput per device, against ITL for every case and batch, with the Pareto front",
     "memory": "weights and cache of every case against usable memory",
-    "tornado": "the inputs that TTFT, ITL and cost depend on most, and in which direction",
+    "tornado": "how far each input moves TTFT, ITL and cost, from its low to its high value",
     "ttft": "TTFT against the prompt, with the target and where the bound changes",
-    "itl": "ITL against the context, with the target and what the cache adds",
+    "itl": "the parts of ITL against the context, with other batches and the target",
 }
 """Kind -> what it shows. The module of that name (with an underscore for a hyphen) has ``picture(study, subject)``."""
 WATERFALL = "waterfall"
@@ -62,12 +62,10 @@ def picture(kind: str, study: Study, subject: BoundCase | None = None) -> Pictur
 
 
 def of_review(study: Study, subject: BoundCase, unused: Collection[str] = ()) -> list[Picture]:
-    """The pictures of a review that are used and have data; a Pareto front only with several configurations."""
-    from symroof.report.pictures.cases import batch_series
-
+    """The pictures of a review that are used and have data."""
     pictures = []
     for kind in KINDS:
-        if kind in unused or (kind == "pareto" and len(batch_series(study)) < 2):
+        if kind in unused:
             continue
         with contextlib.suppress(InputError):
             pictures.append(picture(kind, study, subject))
