@@ -12,12 +12,14 @@ from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.cli.terminal import FAILS, IN_PART, PASSES, columns, fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import width
 from symroof.specs.engine_profile import IDEAL
 from symroof.theory.declarations import OWN
 from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from symroof.cases.bound_case import BoundCase
 
@@ -31,7 +33,7 @@ ROWS = (
     ("time to first token, under load", "loaded_ttft", ""),
     ("inter-token latency, alone", "itl", "decode_bound"),
     ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
-    ("memory of the fullest device", "memory_utilization", ""),
+    ("memory per device", "memory_utilization", ""),
     ("requests that fit at once", "concurrency", ""),
     ("output throughput, under load", "sustained_throughput", ""),
     ("output throughput, decoding alone", "decode_throughput", ""),
@@ -40,14 +42,13 @@ ROWS = (
 )
 """What a reader looks for first: words, quantity, and what says its limit."""
 
-WIDE = 96
 SHORT = {
     "time to first token, alone": "TTFT, alone", "time to first token, under load": "TTFT, under load", "inter-token latency, alone": "ITL, alone",
-    "inter-token latency, under load": "ITL, under load", "memory of the fullest device": "memory, fullest", "requests that fit at once": "requests at once",
+    "inter-token latency, under load": "ITL, under load", "requests that fit at once": "requests at once",
     "output throughput, under load": "output, under load", "output throughput, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
-    "price of the devices": "price of devices",
+    "price of the devices": "price of devices", "bound (at peak)": "bound",
 }  # fmt: skip
-"""Words for a terminal of fewer columns."""
+"""Words where a terminal has no room for the others."""
 
 INSTEAD = {"decode_throughput": "sustained_throughput"}
 """Rows that another one replaces where it has a value."""
@@ -106,11 +107,12 @@ def _table(case: BoundCase, rows: list[list[str]]) -> str:
     else:
         rows = [[row[0], " ".join(filter(None, row[1:3])), "", row[3]] for row in rows]
         header = ["", "bound (100 % of peak)", "", "limited by"]
-    if columns() < WIDE:
-        rows = [[SHORT.get(row[0], row[0]), *row[1:]] for row in rows]
     kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    timed = 2 in kept or 3 in kept
-    return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept] if timed else (), "  ", clip=False, left=True)
+    shown = [header[i] for i in kept] if 2 in kept or 3 in kept else []
+    if sum(max(map(width, column)) + 2 for column in zip(shown or [""] * len(kept), *([row[i] for i in kept] for row in rows), strict=True)) > columns():
+        rows = [[SHORT.get(row[0], row[0]), *row[1:]] for row in rows]
+        shown = [SHORT.get(text, text) for text in shown]
+    return fitted_table([[row[i] for i in kept] for row in rows], shown, "  ", clip=False, left=True)
 
 
 def is_measured(case: BoundCase) -> bool:
@@ -260,16 +262,26 @@ def _missing(case: BoundCase) -> list[str]:
     for said, name in (("time to first token", "ttft"), ("inter-token latency", "itl"), ("memory", "memory_bytes")):
         if case.hardware is not None and (why := case.why_unknown(name)):
             reasons.setdefault(why, []).append(said)
-    lines += [_lacks(why, ", ".join(words)) for why, words in reasons.items()]
+    lines += [_lacks(case, why, ", ".join(words)) for why, words in reasons.items()]
     if not lines and not under_load(case.case) and "output" not in case.given:
         return [f"give {WRITE['output']} as well: without it nothing under load, and no requests per second"]
     return lines
 
 
-def _lacks(why: str, words: str) -> str:
-    """What has no value, and the option that gives it one or else the reason."""
+def option_for(case: BoundCase, why: str) -> str:
+    """The option that gives what a quantity needs; one of a model or a device where there is none."""
     name = why.removeprefix(NEEDS)
-    return f"give {WRITE[name]}: without it no {words}" if why.startswith(NEEDS) and name in WRITE else f"no {words}: {why}"
+    if name not in WRITE and case.model is None and name in {symbol.name for symbol in GROUPS["architecture"]}:
+        name = "model"
+    elif name not in WRITE and case.hardware is None and name in {symbol.name for symbol in GROUPS["hardware"]}:
+        name = "hardware"
+    return WRITE.get(name, "") if why.startswith(NEEDS) else ""
+
+
+def _lacks(case: BoundCase, why: str, words: str) -> str:
+    """What has no value, and the option that gives it one or else the reason."""
+    option = option_for(case, why)
+    return f"give {option}: without it no {words}" if option else f"no {words}: {why}"
 
 
 def _own(case: BoundCase, everything: bool = False) -> list[str]:
@@ -285,9 +297,9 @@ def _own(case: BoundCase, everything: bool = False) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- what it rests on
 
 
-def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True) -> list[str]:
+def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True, but: Collection[str] = ()) -> list[str]:
     """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is; the defaults are
-    those behind ``names``, or behind the first screen; ``expected``: whether what measurements lead to expect is shown."""
+    those behind ``names``, or behind the first screen, without those in ``but``; ``expected``: whether what measurements lead to expect is shown."""
     measured = is_measured(case) if expected else bool(case.measured_box)
     said = []
     if case.precisions:
@@ -299,17 +311,17 @@ def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected:
     chosen = case.assumptions
     said += [f"{switch}={value}" for switch, value in chosen.values if value != SWITCHES[switch].default and not chosen.defaulted(switch)]
     lines = wrapped(f"rests on ({of}* = default): {'; '.join(said)}", "  ", "", 3) if said else []
-    return [*lines, *_defaults(case, names, measured)]
+    return [*lines, *_defaults(case, names, measured, but)]
 
 
 def _defaulted(case: BoundCase, name: str) -> bool:
     return name not in case.given or case.given[name].defaulted
 
 
-def _defaults(case: BoundCase, of: Sequence[str], measured: bool) -> list[str]:
+def _defaults(case: BoundCase, of: Sequence[str], measured: bool, but: Collection[str]) -> list[str]:
     shown = tuple(of or (name for _, name, _ in ROWS if case.get(name)))
     inputs = case.inputs(shown, everything=False) if shown else {}
-    names = [name for name, entry in inputs.items() if entry.defaulted and name not in WIDTHS and not (measured and name in AT_PEAK)]
+    names = [name for name, entry in inputs.items() if entry.defaulted and name not in WIDTHS and name not in but and not (measured and name in AT_PEAK)]
     names.sort(key=lambda name: FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS))
     rows = [f"{name} {inputs[name].result.plain(DIGITS)}" for name in names]
     return wrapped(f"defaults: {', '.join(rows)}", "  ", "", 2) if rows else []

@@ -14,19 +14,19 @@ from symroof.version import __version__
 COMMANDS = {
     "report": "Write the design review of a study.",
     "eval": "What to expect of a case, what limits it, and whether it fits.",
-    "derive": "Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.",
-    "solve": "Solve an equation or a named threshold for one input, in closed form with its conditions, or say why never.",
-    "diff": "Why two cases, or two tools, give different numbers: the effect of each difference.",
     "select": "Rank configurations against targets; say what those that fail need.",
-    "simulate": "Serve requests step by step: percentiles of latencies, share within targets.",
-    "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl, waterfall.",
+    "vllm": "Explain a vllm serve command line, and recommend one.",
+    "server": "The same for SGLang, TensorRT-LLM, llama.cpp and containers.",
+    "simulate": "Serve requests step by step: percentiles of latencies.",
+    "derive": "Derive a quantity: formula, steps with numbers, elasticities.",
+    "solve": "Solve an equation or a named threshold in closed form.",
+    "diff": "Why two cases, two tools or a measurement give other numbers.",
+    "plot": "One picture: roofline, latency-throughput, pareto, tornado ...",
     "check": "Check hand calculations in claim files and Markdown notes.",
-    "sweep": "Compute quantities over a grid of inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
+    "sweep": "Compute quantities over a grid of inputs.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
     "probe": "Measure this machine at a model's shapes, for calibrate.",
-    "vllm": "Explain a vllm serve command line, and recommend one.",
-    "server": "The same for lines of SGLang, TensorRT-LLM, llama.cpp and containers.",
-    "list": "The catalogue: models, hardware, precisions, quantities, thresholds, assumptions, presets.",
+    "list": "The catalogue: models, hardware, quantities, thresholds ...",
     "show": "One entry with values, units and sources.",
     "validate": "Check spec files.",
     "schema": "The JSON Schema of a kind of file.",
@@ -61,6 +61,11 @@ class Lazy(click.Group):
             raise InputError(no_such_command(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, which people look for, before the options."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -70,10 +75,7 @@ class Lazy(click.Group):
 @click.version_option(__version__, prog_name="symroof")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug in symroof.")
 def group(debug: bool) -> None:
-    """Why is my LLM this fast, and what would make it faster?
-
-    symroof derives inference performance from formulas you can read and numbers that carry their source.
-    """
+    """Why is my LLM this fast, and what would make it faster?"""
 
 
 group.params.append(colour_option())

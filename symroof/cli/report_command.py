@@ -214,11 +214,12 @@ def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str])
 
 def _conclude(data: dict[str, Any], page: Path | None) -> None:
     """Print the verdict, as the review words it, and the page to open."""
+    from symroof.cli.terminal import reflowed
     from symroof.report.render import render
 
     if "verdict" in data["parts"]:
         headline = re.search(r"^\*\*(.+)\*\*$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
         if headline:
-            say(re.sub(r"\\([^\w\s])", r"\1", headline[1]))  # Markdown's escapes
+            say("\n".join(reflowed([re.sub(r"\\([^\w\s])", r"\1", headline[1])])))  # without Markdown's escapes
     if page:
         say(f"open {page}")

@@ -30,13 +30,13 @@ FIRST_BY = {
 BATCH = re.compile(r", batch [\d,]*\d(?=,|$)")
 """A batch in a label, which has a column of its own."""
 MOST_NEEDS, MOST_CHANGES = 3, 2
-DETAILS = "--details: ranges and bounds, batches, headroom, every change that would help, sensitivities, Pareto fronts, inputs and their sources"
+DETAILS = "--details: ranges, bounds, headroom, every fix, sensitivities, Pareto fronts, inputs and sources"
 
 
 def screen(choice: Selection, show: int, lacks: int) -> str:
     """Verdict, table, what fails needs, warnings, what it rests on."""
     lines = [*wrapped(headline(choice), "  ", ""), *_best(choice), *_basis(choice)]
-    lines += [_table(choice, show), *_left_out(len(choice.configurations), show)]
+    lines += [_table(choice, show), *_left_out(len(choice.configurations), show), *_unsure(choice)]
     lines += _needs(choice, min(lacks, MOST_NEEDS))
     lines += warning_lines((*warnings(choice, show), *choice.hints), 4)
     first = "first row; " if len(choice.configurations) > 1 else ""
@@ -72,9 +72,12 @@ def _basis(choice: Selection) -> list[str]:
     """What the values are, and what the marks mean over their ranges."""
     ranged = any(c.run.own.box for c in choice.configurations)
     said = f"; {PASSES} passes over the whole range, {IN_PART} in part of it" if ranged else ""
-    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")] + [
-        line for text in choice.basis[1:MOST_BASES] for line in wrapped(text, "  ", "! ")
-    ]
+    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")]
+
+
+def _unsure(choice: Selection) -> list[str]:
+    """What numbers rest on beside the first of it."""
+    return [line for text in choice.basis[1:MOST_BASES] for line in wrapped(text, "  ", "! ")]
 
 
 def _left_out(count: int, show: int) -> list[str]:

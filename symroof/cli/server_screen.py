@@ -25,7 +25,7 @@ COMPARED = (
 )
 WITHOUT_LOAD = (("inter-token latency, alone", "itl"), ("time to first token, alone", "ttft"), ("requests that fit at once", "concurrency"))
 NO_TARGET = "no target is given, so memory decides the batch: --target itl='50 ms' bounds it by what a user waits for"
-DETAILS = "--details: every flag and what it sets, all quantities, each limit with its closed form, assumptions, sources"
+DETAILS = "--details: every flag, all quantities, each limit with its closed form, assumptions, sources"
 
 
 def screen(advised: Review, without_effect: Iterable[str]) -> str:

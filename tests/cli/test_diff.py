@@ -39,7 +39,7 @@ def test_presets_count_the_case_of_the_options_or_a_study():
 
 def test_text_and_markdown_show_every_step():
     sides = ("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048", "-q", "kv_cache_bytes")
-    text = good(*sides).out
+    text = good(*sides, "--all").out
     assert "input  prompt: 1,024 tokens -> 2,048 tokens" in text
     assert "+134.2 MB  × 2" in text
     markdown = good(*sides, "--format", "md").out
