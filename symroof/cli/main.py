@@ -3,13 +3,17 @@
 import importlib
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
 from symroof.cli.terminal import colour_option, columns
 from symroof.version import __version__
+
+if TYPE_CHECKING:
+    from symroof.errors import Problem
 
 COMMANDS = {
     "report": "Write the design review of a study.",
@@ -95,7 +99,7 @@ def main(arguments: Sequence[str]) -> int:
         _show(error, arguments, as_json)
         return BAD_INPUT
     except InputError as error:
-        print_problems(error.problems, as_json)
+        print_problems(error.problems if as_json else _placed(error.problems, arguments), as_json)
         return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         say("interrupted", err=True)
@@ -108,6 +112,15 @@ def main(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except Exception as error:
         return report_bug(error, debug="--debug" in arguments)
+
+
+def _placed(problems: Iterable["Problem"], arguments: Sequence[str]) -> list["Problem"]:
+    """Problems of the command line with the option that each is of."""
+    from symroof.cli.usage_errors import on_the_line
+
+    name = next((word for word in arguments if word in COMMANDS), "")
+    command = group.get_command(click.Context(group), name)
+    return [on_the_line(problem, arguments, command) for problem in problems]
 
 
 def _show(error: click.ClickException, arguments: Sequence[str], as_json: bool) -> None:
