@@ -5,11 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, used_memory
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.cli.case_screen import ALL, DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, rests_on
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, columns, fitted_table, warning_lines, wrapped
+from symroof.cli.case_screen import ALL, rests_on
+from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -72,12 +74,6 @@ def _misses(case: BoundCase) -> str:
         return "memory"
     judged = judged_case(case)
     return ", ".join("rate" if check.name == LOAD else check.name for check in target_checks(judged) if check.met is not True)
-
-
-def used_memory(case: BoundCase) -> str:
-    """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
-    used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
-    return f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %" if used and usable else ""
 
 
 def _value(case: BoundCase, name: str) -> str:

@@ -61,7 +61,7 @@ def screen(derivation: Derivation) -> str:
 
 def _nearest_steps(derivation: Derivation) -> list[str]:
     """The steps next to the quantity, itself last, with numbers: as many as fit a screen."""
-    from symroof.cli.case_screen import DIGITS, compact
+    from symroof.analysis.case_summary import DIGITS, compact
     from symroof.cli.terminal import fitted_table
 
     rows = [
@@ -98,8 +98,9 @@ def _forms(derivation: Derivation) -> list[str]:
 
 def _value(derivation: Derivation) -> list[str]:
     """What it comes to, as expected and at the peak, or what a number needs."""
+    from symroof.analysis.case_summary import DIGITS, compact
     from symroof.analysis.verdict import basis_of
-    from symroof.cli.case_screen import DIGITS, compact, option_for
+    from symroof.cli.case_screen import option_for
     from symroof.cli.terminal import wrapped
 
     if derivation.result is None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, used_memory
 from symroof.analysis.verdict import LOAD, MEMORY, queues
 from symroof.cases.quantity_result import Result
-from symroof.cli.case_screen import DIGITS, rests_on
-from symroof.cli.cases_table import used_memory
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
+from symroof.cli.case_screen import rests_on
+from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.report.selection_parts import verdict, warnings
 from symroof.report.selection_tables import headline, required_changes_table
 

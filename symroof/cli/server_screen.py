@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
-from symroof.cli.case_screen import DIGITS, compact, marked
+from symroof.cli.case_screen import marked
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 
 if TYPE_CHECKING:

@@ -83,7 +83,8 @@ OWN = ("arrivals", "users", "burstiness", "trace", "speed", "requests", "turns",
 
 def written(found: Simulation, study: Any, everything: bool) -> str:
     """Targets, tables, what was simulated, and what it rests on: defaults in a line, or ``everything``."""
-    from symroof.cli.case_screen import DIGITS, rests_on
+    from symroof.analysis.case_summary import DIGITS
+    from symroof.cli.case_screen import rests_on
     from symroof.cli.output import inputs_table, switches_line
     from symroof.cli.terminal import folded_table, warning_lines, wrapped
     from symroof.simulate.run_simulation import rests_on as simulated_names
@@ -117,8 +118,8 @@ def _targets(found: Simulation) -> list[str]:
     import math
     from fractions import Fraction
 
-    from symroof.cli.case_screen import DIGITS
-    from symroof.cli.terminal import FAILS, PASSES
+    from symroof.analysis.case_summary import DIGITS
+    from symroof.drawing.table_formats import FAILS, PASSES
     from symroof.units import format_quantity
 
     lines = []

@@ -85,7 +85,7 @@ def table(grid: dict[str, Any]) -> str:
 
 def _cell(value: Any, unit: str) -> str:
     """A value of a point for people."""
-    from symroof.cli.case_screen import DIGITS
+    from symroof.analysis.case_summary import DIGITS
     from symroof.units import format_quantity
 
     if value is None:

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from symroof.drawing.table_formats import text_table, width
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, text_table, width
 
 NARROWEST, USUAL = 60, 100
 """Columns below which nothing is fitted, and those assumed where the output is no terminal."""
-PASSES, FAILS, IN_PART = "✓", "✗", "~"
-"""The marks of verdicts."""
 SLIMMEST = 10
 """Columns that a column keeps in any case."""
 MARKS = re.compile(f"{PASSES}|{FAILS}|^ *{IN_PART}(?= )|^!.*$", re.MULTILINE)

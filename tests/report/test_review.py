@@ -514,7 +514,8 @@ def test_the_default_folder_and_formats(solved, tmp_path):
     written = [f"reports/llama-3-8b-chat/llama-3-8b-chat.{kind}" for kind in ("html", "md")]
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*")) == written
     assert outcome.err == f"wrote {', '.join(written)}\n"
-    verdict, page = outcome.out.splitlines()
+    *lines, page = outcome.out.splitlines()
+    verdict = " ".join(line.strip() for line in lines)
     assert verdict in re.sub(r"[*\\]", "", (tmp_path / written[1]).read_text(encoding="utf-8"))
     assert page == f"open {written[0]}"
 
