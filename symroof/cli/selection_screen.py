@@ -31,13 +31,15 @@ FIRST_BY = {
 BATCH = re.compile(r", batch [\d,]*\d(?=,|$)")
 """A batch in a label, which has a column of its own."""
 MOST_NEEDS, MOST_CHANGES = 3, 2
+UNFIT = "† does not fit in memory: as if it did"
 DETAILS = "--details: ranges, bounds, headroom, every fix, sensitivities, Pareto fronts, inputs and sources"
 
 
 def screen(choice: Selection, show: int, lacks: int) -> str:
     """Verdict, table, what fails needs, warnings, what it rests on."""
     lines = [*wrapped(headline(choice), "  ", ""), *_best(choice), *_basis(choice)]
-    lines += [_table(choice, show), *_left_out(len(choice.configurations), show), *_unsure(choice)]
+    table = _table(choice, show)
+    lines += [table, *_left_out(len(choice.configurations), show), *([UNFIT] if "†" in table else []), *_unsure(choice)]
     lines += _needs(choice, min(lacks, MOST_NEEDS))
     lines += warning_lines((*warnings(choice, show), *choice.hints), 4)
     first = "first row; " if len(choice.configurations) > 1 else ""

@@ -199,7 +199,14 @@ def expand_layouts(cases: Sequence[BoundCase], counts: DeviceCounts) -> tuple[Bo
         return tuple(cases)
     chosen = [name for name in counts.chosen if name in cases[0].given]
     if chosen:
-        raise InputError(Problem("study", f"it chooses {chosen[0]}, which layouts of devices choose", path=chosen[0], hint=f"leave {chosen[0]} out"))
+        raise InputError(
+            Problem(
+                "study",
+                f"{counts.word} tries every layout, and the study fixes {chosen[0]}",
+                path=chosen[0],
+                hint=f"leave {chosen[0]} out of the study, or list --among {chosen[0]}=1,2,4,8 instead",
+            )
+        )
     layouts = _layouts if counts.whole else _instances
     every = (laid for bound_case in cases for count in counts.numbers for degrees in layouts(bound_case, count) for laid in _in_layout(bound_case, degrees))
     made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))
