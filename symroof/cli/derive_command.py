@@ -73,8 +73,10 @@ def _nearest_steps(derivation: Derivation) -> list[str]:
         for step in derivation.steps
     ]
     kept = next((i for i in range(len(rows)) if fitted_table(rows[i:], (), "  ", 1, clip=False, left=True).count("\n") < MOST_STEPS), len(rows) - 1)
+    both = derivation.bound_case.expected(derivation.name) is not None
+    heading = "with numbers, at the peak (as expected: --efficiency measured)" if both else "with numbers"
     before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept > 0 else []
-    return ["", "with numbers", *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)] if rows else []
+    return ["", heading, *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)] if rows else []
 
 
 def _moved_by(derivation: Derivation) -> list[str]:
@@ -83,7 +85,7 @@ def _moved_by(derivation: Derivation) -> list[str]:
     from symroof.cli.terminal import wrapped
 
     known = sorted(((entry.span, entry.symbol.name) for entry in derivation.elasticities if entry.span), key=lambda pair: -abs(pair[0][0]))
-    said = ", ".join(f"{name} {span_text(*span)}" for span, name in known[:MOST_ELASTICITIES])
+    said = ", ".join(f"{name} {span_text(span[0], span[0], span[0])}" for span, name in known[:MOST_ELASTICITIES])
     return wrapped(f"elasticities (% per 1 %): {said}", "  ", "", 2) if said else []
 
 

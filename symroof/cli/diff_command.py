@@ -14,7 +14,7 @@ from symroof.cli.output import say, say_json, write_file
 from symroof.errors import InputError
 
 if TYPE_CHECKING:
-    from symroof.analysis.waterfall import Waterfall
+    from symroof.analysis.waterfall import Waterfall, WaterfallStep
 
 
 @click.command("diff", context_settings={"ignore_unknown_options": True})
@@ -106,15 +106,29 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
     ranked = sorted((step for step in way.steps if abs(float(step.effect)) > least), key=lambda step: -abs(step.effect))[:most]
     small = [step for step in way.steps if step not in ranked]
     rows = [[sides[0], way.start.plain(DIGITS), ""]]
-    rows += [[f"  {step.label}", signed_text(step.effect, unit, DIGITS), factor_text(step.factor, DIGITS)] for step in way.steps if step in ranked]
+    rows += [[f"  {_label(step)}", signed_text(step.effect, unit, DIGITS), factor_text(step.factor, DIGITS)] for step in way.steps if step in ranked]
     rest = sum((step.effect for step in small), Fraction(0))
     rows += [[f"  {len(small)} smaller difference{'s' * (len(small) > 1)}", signed_text(rest, unit, DIGITS), ""]] if small else []
     rows += [[sides[1], way.end.plain(DIGITS), factor_text(way.factor, DIGITS)]]
     slips = [line for step in way.steps if step in ranked and step.slip for line in wrapped(f"slip: {step.slip}", "    ", "  ", 2)]
     unmoved = [line for text in way.presets for line in wrapped(text, "    ", "  ", 2)] if not way.steps else []
     return "\n".join(
-        [*wrapped(f"{way.symbol.name}: {way.symbol.meaning}", "  ", ""), fitted_table(rows, indent="  ", flexible=0), *dict.fromkeys(slips), *unmoved]
+        [
+            *wrapped(f"{way.symbol.name}: {way.symbol.meaning}", "  ", ""),
+            fitted_table(rows, indent="  ", flexible=0, clip=False),
+            *dict.fromkeys(slips),
+            *unmoved,
+        ]
     )
+
+
+def _label(step: WaterfallStep) -> str:
+    """The change that somebody chose first, a precision for one, and how many come with it."""
+    from symroof.analysis.waterfall import change_label
+    from symroof.cases.spec_values import ROLE_INPUT
+
+    first, *others = sorted(step.changes, key=lambda change: change.name not in ROLE_INPUT)
+    return change_label(first) + (f", and {len(others)} more that come with it" if others else "")
 
 
 def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:

@@ -112,7 +112,7 @@ def test_the_value_comes_first_and_every_line_fits(monkeypatch):
     lines = good("derive", "ttft", *H100).out.splitlines()
     assert lines[0] == "ttft: time to first token [s]"
     assert re.fullmatch(r"  expected \S+ ms \(.*\), bound \S+ ms \(100 % of peak\)", lines[1])
-    assert lines[3] == "  ttft = queue_time + prefill_time + prefill_overhead" and lines[5] == "with numbers"
+    assert lines[3] == "  ttft = queue_time + prefill_time + prefill_overhead" and lines[5] == "with numbers, at the peak (as expected: --efficiency measured)"
     assert max(map(len, lines)) <= 100
     assert "  no number: needs prompt (--prompt 4096)" in good("derive", "ttft", *H100[:4]).out.splitlines()
 
