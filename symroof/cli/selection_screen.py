@@ -31,7 +31,7 @@ FIRST_BY = {
 BATCH = re.compile(r", batch [\d,]*\d(?=,|$)")
 """A batch in a label, which has a column of its own."""
 MOST_NEEDS, MOST_CHANGES = 3, 2
-UNFIT = "† does not fit in memory: as if it did"
+UNFIT = "† does not fit in memory; computed as if it did"
 DETAILS = "--details: ranges, bounds, headroom, every fix, sensitivities, Pareto fronts, inputs and sources"
 
 
