@@ -50,7 +50,7 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     from symroof.strict_yaml import loads, read_text
 
     if Path(file).is_dir() and not (Path(file) / "config.json").exists():
-        raise InputError(Problem(file, "is a folder without a config.json", hint=f"give its files: {file.rstrip('/')}/*.yaml"))
+        raise InputError(Problem(file, "is a directory without a config.json", hint=f"give its files: {file.rstrip('/')}/*.yaml"))
     if kind in (None, "model") and holds_config(Path(file)):
         read_model(str(Path(file).absolute()), None, assume_family)
         return "model"
