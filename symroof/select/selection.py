@@ -241,7 +241,7 @@ class Selection:
         givens = [c.run.own.given for c in self.configurations]
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
-        return ("every replica has the same parallel layout: --among instance_devices=1,2,4,8 tries every layout of a replica",)
+        return ("every replica has the same layout, and another may cost less: --among instance_devices=1,2,4,8 tries every layout",)
 
     @property
     def _full_steps(self) -> tuple[str, ...]:
