@@ -77,5 +77,10 @@ def solutions_table(solutions: list[Solution]) -> str:
     from symroof.analysis.case_titles import case_label
     from symroof.cli.terminal import fitted_table
 
-    rows = [[case_label(s.bound_case), s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
-    return fitted_table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], "  ")
+    unknown, measured = solutions[0].unknown, any(s.expected is not None for s in solutions)
+    rows = []
+    for s in solutions:
+        expected = [s.expected.in_ranges() if s.expected is not None else ""] if measured else []
+        rows.append([case_label(s.bound_case), *expected, s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason])
+    heads = [f"{unknown}, expected", "bound"] if measured else [unknown]
+    return fitted_table(rows, ["case", *heads, "within memory", "meaning"], "  ")
