@@ -25,6 +25,12 @@ exact = study.sympy("itl").xreplace(study.values())
 float(exact), float(study.exact("itl"))
 
 # %% [markdown]
+# Where does the number come from? The formula, and the steps with numbers:
+
+# %%
+study.derive("itl")
+
+# %% [markdown]
 # ## The threshold, in symbols and in numbers
 #
 # Where the cache of the batch weighs as much as the weights, each further request costs as much as it brings:
@@ -35,7 +41,7 @@ crossing.sympy
 
 # %%
 here = study.solve(sympy.Eq(kv_cache_bytes, weight_bytes), for_=batch)
-here.value
+here
 
 # %% [markdown]
 # It falls with the prompt. SymPy says how fast, because the symbols are the same objects:
@@ -72,3 +78,13 @@ picture
 # %%
 served = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, chunk=2048, targets={"itl": "20 ms"})
 int(served.value("best_batch")), served.value("max_goodput")
+
+# %%
+sr.select(served, among={"hardware": ["h100-sxm", "h200", "l40s"]})
+
+# %% [markdown]
+# The first page of the review for the team; `review.save("reports/chat")` writes it, with its pictures, as HTML and Markdown.
+
+# %%
+review = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=256, batch=16, targets={"itl": "20 ms"}).report()
+review

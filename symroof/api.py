@@ -24,9 +24,16 @@ if TYPE_CHECKING:
     from symroof.claims.check_result import Report
     from symroof.report.pictures.picture import Picture
     from symroof.report.pictures.simulated import DrawnSimulation
+    from symroof.report.review_files import Review
     from symroof.sweep.axes import Axis
     from symroof.sweep.plan import Plan
     from symroof.theory.declarations import Declarations
+
+
+PUBLIC = (
+    "calibrate", "check", "define", "derive", "exact", "expected", "load", "plot", "report", "result", "simulate", "solve", "sweep", "symbol", "sympy", "value", "values",
+)  # fmt: skip
+"""What a study offers; the rest of its attributes are for the package itself, and change."""
 
 
 class Study(core.Study):
@@ -207,6 +214,32 @@ class Study(core.Study):
             budget=budget, replications=replications, warmup=warmup, judge=judge,
         )  # fmt: skip
         return DrawnSimulation(**vars(found))
+
+    def report(self, folder: str | os.PathLike[str] | None = None, formats: Sequence[str] = ("html", "md")) -> Review:
+        """The design review of the study, which a notebook shows as its first page; with a ``folder`` it is written there, too, as ``symroof report`` does.
+
+        Args:
+            folder: where to write the review and its pictures.
+            formats: of ``html``, ``md``, ``tex`` and ``pdf``.
+
+        Returns:
+            The review: ``.says`` is the verdict in a sentence, ``.save(folder)`` writes it.
+
+        Raises:
+            InputError: a study without a model or a device.
+
+        >>> Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"}).report().says
+        'Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.71 ms (6.79 to 11.6 ms) against 50 ms.'
+        """
+        from symroof.report.review_files import Review
+
+        review = Review(copy(self).decide(), "study.report()")
+        if folder is not None:
+            review.save(folder, formats)
+        return review
+
+    def __dir__(self) -> Iterable[str]:
+        return [*sorted(PUBLIC), *(name for name in super().__dir__() if name.startswith("_"))]
 
     def check(self) -> Report:
         """Check the claim files that the study names, relative to its own folder; a study without any has an empty report.

@@ -128,6 +128,11 @@ class Derivation:
         formula = "" if isinstance(self.name, UNDECLARED_NAMES) else f": {self.search}" if self.search else f" = {self.text}"
         return f"<{self.name}{formula}{value}>"
 
+    def _repr_html_(self) -> str:
+        from symroof.analysis.cards import derivation_card
+
+        return derivation_card(self)
+
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 

@@ -56,7 +56,7 @@ class Substituted:
         return self.substituted_values[name] if name in self.substituted_values else RenderedValue.name(name, self.spell(name))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DerivationStep:
     """One line of a derivation: a quantity, its formula, the formula with numbers, the value, or why there is none.
 
@@ -74,6 +74,10 @@ class DerivationStep:
     def text(self) -> str:
         """The formula in the grammar of formulas."""
         return text(self._formula)
+
+    def __repr__(self) -> str:
+        value = f" = {self.result.text()}" if self.result else ""
+        return f"<{self.symbol.name} = {self.search or self.substituted.text}{value}>"
 
 
 def formula_of(step: DerivationStep) -> Expr:

@@ -41,7 +41,8 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
     try:
         tree = read_expression(equation, own=own) if is_sympy(equation) else resolved(read_formula(equation, tuple(own)))
     except FormulaError as error:
-        raise InputError(Problem("equation", error.message, 1, error.column, source=equation[:200])) from None
+        hint = "write one =" if "==" in equation else ""
+        raise InputError(Problem("equation", error.message, 1, error.column, hint=hint, source=equation[:200])) from None
     if is_sympy(equation) and not isinstance(tree, (Compare, ArgMax, Name)):
         tree = Compare("=", tree, ZERO)
     if isinstance(tree, Compare) and tree.operator != "=":
@@ -49,7 +50,9 @@ def parse_equation(equation: Any, own: Declarations = NONE) -> Compare:
         raise InputError(Problem("equation", "is a bound, not of the form lhs = rhs", hint=hint, source=str(equation)[:200]))
     if not isinstance(tree, Compare):
         thresholds = [*THRESHOLDS, *(each.name for each in own.thresholds)]
-        raise InputError(Problem("equation", "is not of the form lhs = rhs", hint=nearest(str(equation), thresholds), source=str(equation)[:200]))
+        if isinstance(tree, Name):
+            raise InputError(Problem(tree.name[:80], "no such threshold, and not of the form lhs = rhs", hint=nearest(tree.name, thresholds)))
+        raise InputError(Problem("equation", "is not of the form lhs = rhs", source=str(equation)[:200]))
     return tree
 
 

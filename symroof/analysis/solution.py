@@ -337,6 +337,21 @@ class Solution(InSympy):
             return f"{value.numerator:,}{named}"
         return f"{significant(value)}{named}, between {math.floor(value):,} and {math.ceil(value):,}"
 
+    def _repr_html_(self) -> str:
+        from symroof.drawing.table_formats import card, html_table
+
+        bound = f"; bound {self.in_ranges()}" if self.expected is not None else ""
+        said = f"{self.unknown}: {f'expected {self.expected.in_ranges()}' if self.expected is not None else self.in_ranges()}{bound}"
+        rows = [["equation", f"{text(self._trees.lhs)} = {text(self._trees.rhs)}"], ["solved for", self.unknown]]
+        rows += [["within memory", "yes" if self.within_memory else "no"]] if self.within_memory is not None else []
+        states: dict[bool | None, str] = {True: "condition, holds", False: "condition, does not hold"}
+        rows += [
+            ["only if" if self.symbolic else states.get(condition.holds, "condition"), text(readable_condition(condition, self))]
+            for condition in self._conditions
+        ]
+        form = (self._repr_latex_() or "").strip("$").removeprefix(r"\displaystyle ")
+        return card([said, self.reason], html_table(["", ""], rows), form)
+
     def _repr_latex_(self) -> str | None:
         branches = self._answering
         if not branches:

@@ -30,8 +30,6 @@ if TYPE_CHECKING:  # the solver and the derivations load when a study is first s
 
 MOST_SHOWN = 4
 """The most cases that a study shows of itself."""
-SHOWN = ("ttft", "itl", "decode_throughput", "memory_bytes", "fits", "prefill_bound", "decode_bound", "cost_per_mtok")
-"""The quantities that a study shows in a notebook."""
 
 
 class Declaring(Protocol):
@@ -204,14 +202,9 @@ class Study:
         return f"Study({'; '.join(case_title(case) for case in self.cases[:MOST_SHOWN])}{'; ...' if len(self.cases) > MOST_SHOWN else ''})"
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import html_table
+        from symroof.analysis.cards import study_card
 
-        shown = self.cases[:MOST_SHOWN]
-        rows = [[name, *(case.both_text(name) if case.get(name) else "" for case in shown)] for name in SHOWN]
-        rows = [row for row in rows if any(row[1:])]
-        left = len(self.cases) - len(shown)
-        more = f"; {left} further case{'s' if left > 1 else ''}" if left else ""
-        return html_table(["", *map(case_title, shown)], rows, f"{self.spec.title if self.spec else 'Study'}{more}")
+        return study_card(self.cases, (self.spec.title if self.spec else "") or "Study")
 
     @cached_property
     def cases(self) -> tuple[BoundCase, ...]:

@@ -156,14 +156,14 @@ class Waterfall:
         }
 
 
-def signed_text(value: Fraction, unit: str) -> str:
+def signed_text(value: Fraction, unit: str, digits: int = 4) -> str:
     """An effect with its sign."""
-    return f"{'+' if value >= 0 else ''}{format_quantity(value, unit)}"
+    return f"{'+' if value >= 0 else ''}{format_quantity(value, unit, digits)}"
 
 
-def factor_text(factor: Fraction | None) -> str:
+def factor_text(factor: Fraction | None, digits: int = 4) -> str:
     """A factor; empty where there is none."""
-    return f"× {significant(factor, 4)}" if factor is not None else ""
+    return f"× {significant(factor, digits)}" if factor is not None else ""
 
 
 def step_json(step: WaterfallStep) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from symroof.cli.options import json_option, study_from, study_options
+from symroof.cli.options import all_option, json_option, study_from, study_options
 from symroof.cli.output import json_text, say, say_json, say_one_of, write_file
 from symroof.errors import InputError, Problem
 
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     "--fit", metavar="LIST", help="Parameters to fit, comma-separated: mfu, mbu, step_overhead, layer_overhead, link_latency, prefill_overhead, queue_time."
 )
 @click.option("-o", "--out", metavar="FILE", help="Also write the block for a study file here; - writes only the block, to standard output.")
+@all_option
 @study_options
 @json_option
-def command(measured: str | None, catalogue: bool, study: str | None, fit: str | None, out: str | None, as_json: bool, **options: Any) -> None:
+def command(
+    measured: str | None, catalogue: bool, study: str | None, fit: str | None, out: str | None, everything: bool, as_json: bool, **options: Any
+) -> None:
     """Fit MFU, MBU and overheads to measured latencies.
 
     symroof calibrate docs/measured.csv --model llama-3.1-8b --hardware h100-sxm
@@ -59,7 +62,7 @@ def command(measured: str | None, catalogue: bool, study: str | None, fit: str |
         return
     if out:
         write_file(out, fitted.block())
-    say(json_text(calibration_json(fitted)) if as_json else calibration_text(fitted))
+    say(json_text(calibration_json(fitted)) if as_json else calibration_text(fitted) if everything else screen(fitted))
 
 
 def _catalogue(out: str | None, as_json: bool) -> None:
@@ -110,6 +113,29 @@ def calibration_json(fit: Calibration) -> dict[str, Any]:
 
 def _metrics(fit: Calibration) -> tuple[str, ...]:
     return tuple(sorted({r.measurement.metric for r in fit.residuals}))
+
+
+FARTHEST = 3
+"""Rows of a first screen: those that the fit meets least."""
+
+
+def screen(fit: Calibration) -> str:
+    """Parameters, how well they fit, the rows that fit least, and the block for a study."""
+    from symroof.analysis.case_titles import case_title
+    from symroof.cli.case_screen import rests_on
+    from symroof.cli.terminal import folded_table, warning_lines, wrapped
+
+    count = len(fit.residuals)
+    lines = [*wrapped(f"{case_title(fit.answers)}: fitted to {count} measured times", "  ", ""), *warning_lines(fit.warnings)]
+    lines += [folded_table([_shown(p) for p in fit.parameters], ["fitted", "value", f"{fit.level:.0%} interval", ""], "  ")]
+    lines += [f"typical residual {fit.deviation:.1%}; the farthest:"] if fit.deviation is not None else ["farthest from the fit:"]
+    ranked = sorted(fit.residuals, key=lambda r: -abs(r.relative))[:FARTHEST]
+    lines += [folded_table([_row(r) for r in ranked], ["line", "", "measured", "fitted", "residual", "limited by"], "  ")]
+    fitted = {p.name for p in fit.parameters} | {name for r in fit.residuals for name in r.measurement.inputs}
+    lines += rests_on(fit.answers, names=_metrics(fit), expected=False, but=fitted)
+    block = [line for text in fit.block().splitlines() if not text.startswith("#") for line in wrapped(text, "      ", "  ")]
+    lines += ["for a study file:", *block]
+    return "\n".join([*lines, *wrapped("--all: every row, inputs held fixed with their sources, counting choices; -o FILE writes the block", "  ", "")])
 
 
 def calibration_text(fit: Calibration) -> str:

@@ -2,55 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, ROWS, headed, is_measured, judged_case, summary_rows, verdict_lines
 from symroof.analysis.case_titles import case_title
-from symroof.analysis.verdict import LOAD, TargetCheck, case_warnings, target_checks, target_warnings, under_load, unknown_targets
+from symroof.analysis.verdict import case_warnings, target_warnings, under_load, unknown_targets
 from symroof.cases.measured_efficiencies import AT_PEAK
-from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cases.spec_values import ROLE_INPUT
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, columns, fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import width
 from symroof.specs.engine_profile import IDEAL
 from symroof.theory.declarations import OWN
 from symroof.theory.switches import SWITCHES
+from symroof.theory.symbols import GROUPS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from symroof.cases.bound_case import BoundCase
 
-DIGITS = 3
-"""Significant digits of a first screen; ``--all`` and ``--json`` have more."""
-
-MARK = {True: PASSES, False: FAILS, None: IN_PART}
-
-ROWS = (
-    ("time to first token, alone", "ttft", "prefill_bound"),
-    ("time to first token, under load", "loaded_ttft", ""),
-    ("inter-token latency, alone", "itl", "decode_bound"),
-    ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
-    ("memory of the fullest device", "memory_utilization", ""),
-    ("requests that fit at once", "concurrency", ""),
-    ("output throughput, under load", "sustained_throughput", ""),
-    ("output throughput, decoding alone", "decode_throughput", ""),
-    ("cost per million output tokens", "cost_per_mtok", ""),
-    ("price of the devices", "instance_price", ""),
-)
-"""What a reader looks for first: words, quantity, and what says its limit."""
-
-WIDE = 96
 SHORT = {
     "time to first token, alone": "TTFT, alone", "time to first token, under load": "TTFT, under load", "inter-token latency, alone": "ITL, alone",
-    "inter-token latency, under load": "ITL, under load", "memory of the fullest device": "memory, fullest", "requests that fit at once": "requests at once",
+    "inter-token latency, under load": "ITL, under load", "requests that fit at once": "requests at once",
     "output throughput, under load": "output, under load", "output throughput, decoding alone": "output, alone", "cost per million output tokens": "cost per M tokens",
-    "price of the devices": "price of devices",
+    "price of the devices": "price of devices", "bound (at peak)": "bound",
 }  # fmt: skip
-"""Words for a terminal of fewer columns."""
-
-INSTEAD = {"decode_throughput": "sustained_throughput"}
-"""Rows that another one replaces where it has a value."""
+"""Words where a terminal has no room for the others."""
 
 WITHOUT_REQUESTS = (
     ("parameters", "params"),
@@ -84,14 +61,14 @@ def screen(case: BoundCase, warnings: Sequence[str]) -> str:
     lines = wrapped(case_title(case), "  ", "")
     if case.theory_only:
         return "\n".join([*lines, *_own(case, everything=True), *warning_lines(warnings), ALL])
-    rows, missing = _rows(case), _missing(case)
+    rows, missing = summary_rows(case), _missing(case)
     names = [row[-1] for row in rows]
     if not any(case.get(name) for name in ("ttft", "itl")):
         more = [(words, name, found) for words, name in WITHOUT_REQUESTS if name not in names and (found := case.get(name))]
         rows = [*([words, found.plain(DIGITS), "", "", name] for words, name, found in more), *rows]
         names = [row[-1] for row in rows]
     lines += [_table(case, rows)] if rows else []
-    lines += [*_verdicts(case), *warning_lines([*missing, *warnings]), *_own(case), *rests_on(case)]
+    lines += [*verdict_lines(case), *warning_lines([*missing, *warnings]), *_own(case), *rests_on(case)]
     return "\n".join([*lines, *wrapped(f"names for -q and derive: {', '.join(names)}", "  ", "", 2), ALL])
 
 
@@ -100,131 +77,12 @@ ALL = "--all: every quantity, input with its source, and counting choice"
 
 def _table(case: BoundCase, rows: list[list[str]]) -> str:
     """The rows without columns that are empty."""
-    has_bound = (case.expected_case or case.at_peak) is not None
-    if has_bound:
-        header = ["", "expected (80 % range)" if is_measured(case) else "at the efficiencies given", "bound (at peak)", "limited by"]
-    else:
-        rows = [[row[0], " ".join(filter(None, row[1:3])), "", row[3]] for row in rows]
-        header = ["", "bound (100 % of peak)", "", "limited by"]
-    if columns() < WIDE:
+    header, kept, rows = headed(case, rows)
+    shown = [header[i] for i in kept] if 2 in kept or 3 in kept else []
+    if sum(max(map(width, column)) + 2 for column in zip(shown or [""] * len(kept), *([row[i] for i in kept] for row in rows), strict=True)) > columns():
         rows = [[SHORT.get(row[0], row[0]), *row[1:]] for row in rows]
-    kept = [i for i in range(len(header)) if any(row[i] for row in rows)]
-    timed = 2 in kept or 3 in kept
-    return fitted_table([[row[i] for i in kept] for row in rows], [header[i] for i in kept] if timed else (), "  ", clip=False, left=True)
-
-
-def is_measured(case: BoundCase) -> bool:
-    return case.expected_case is not None or bool(case.measured_box)
-
-
-def judged_case(case: BoundCase) -> BoundCase:
-    """The case whose values are expected."""
-    return case.expected_case or case
-
-
-def _rows(case: BoundCase) -> list[list[str]]:
-    known = {name for _, name, _ in ROWS if case.get(name)}
-    return [
-        [words, *(_memory(case) if name == MEMORY_SHARE else both(case, name)), _limited_by(case, name, limit), name]
-        for words, name, limit in ROWS
-        if name in known and INSTEAD.get(name) not in known
-    ]
-
-
-MEMORY_SHARE = "memory_utilization"
-
-
-def _memory(case: BoundCase) -> tuple[str, str]:
-    """What the most loaded device holds of what it may use, and whether it fits."""
-    used, usable = (case.result(name).plain(DIGITS) for name in ("memory_bytes_per_device", "usable_memory_per_device"))
-    fits = f"{PASSES} fits" if not case.does_not_fit else f"{FAILS} does not fit" if case.never_fits else f"{IN_PART} fits in part of its ranges"
-    return f"{used} of {usable}", fits
-
-
-def both(case: BoundCase, name: str) -> tuple[str, str]:
-    """A quantity as expected and its bound at the peak; a dagger where the case does not fit."""
-    own = case.result(name)
-    if case.expected_case is not None and case.case.theory.timed(name):
-        expected = case.expected(name)
-        return (_cell(replace(expected, flags=own.flags)) if expected else NO_END if endless(case, name) else ""), _bound_cell(case, own)
-    bound = case.peak_bound(name)
-    return _cell(own), _bound_cell(case, bound) if bound else ""
-
-
-def _bound_cell(case: BoundCase, bound: Result) -> str:
-    """A bound; how far list prices move it is beside what is expected."""
-    return _cell(replace(bound, low=None, high=None) if case.priced(bound.name) else bound)
-
-
-NO_END = "no end: the queue grows"
-
-
-def endless(case: BoundCase, name: str) -> bool:
-    """Whether a wait has no end as expected, though it has one at the peak."""
-    return name == "loaded_ttft" and case.expected_case is not None and case.expected_case.get(name) is None
-
-
-def _cell(result: Result) -> str:
-    return compact(result, DIGITS)
-
-
-def compact(result: Result, digits: int) -> str:
-    """Value and range with the unit once, ``35.1 ms (28.3 to 43.6)``; a dagger where the case does not fit."""
-    text = result.plain(digits)
-    value, mark, span = text.partition(" (")
-    unit = value.partition(" ")[2]
-    if mark and unit and span.endswith(f" {unit})") and f" {unit} to" not in span:
-        text = f"{value} ({span.removesuffix(f' {unit})')})"
-    return text + (" †" if DOES_NOT_FIT in result.flags else "")
-
-
-ALONE = {"loaded_ttft": ("ttft", "prefill_bound"), "sustained_itl": ("itl", "decode_bound")}
-"""Latencies under load with the same of one request alone, and what limits that."""
-ALIKE = 1.05
-
-
-def _limited_by(case: BoundCase, name: str, limit: str) -> str:
-    """What limits a time; under load that of a request alone where load adds next to nothing."""
-    judged = judged_case(case)
-    if name in ALONE:
-        alone, of_alone = ALONE[name]
-        times = [judged.get(each) for each in (name, alone)]
-        if all(times) and Fraction(times[0].value) < ALIKE * Fraction(times[1].value):  # type: ignore[union-attr]
-            return _limit(case, of_alone)
-    return _limit(case, limit)
-
-
-def _limit(case: BoundCase, name: str) -> str:
-    """The largest term of a time: as expected, and at the peak where that is another."""
-    at_peak = case.get(name) if name else None
-    expected = case.expected_case.get(name) if name and case.expected_case else None
-    if at_peak is None:
-        return ""
-    first, second = (_label(found, case) if found else "" for found in (expected, at_peak))
-    return second if first in ("", second) else f"{first} (peak: {second})"
-
-
-def _label(limit: Result, case: BoundCase) -> str:
-    """What limits a time: over ranges that somebody gave all that do, over measured ones that at the expected values."""
-    return str(limit.value) if case.box.keys() <= case.measured_box.keys() else limit.plain().replace(" or ", "/")
-
-
-def _verdicts(case: BoundCase) -> list[str]:
-    """Each target against what is expected; none is met by what does not fit."""
-    judged = judged_case(case)
-    checks = target_checks(judged) if judged.hardware else []
-    return [
-        f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}" for check in checks
-    ]
-
-
-def _named(check: TargetCheck) -> str:
-    return "load below 1" if check.name == LOAD else f"{check.name} within {check.against}"
-
-
-def _against_bound(case: BoundCase, check: TargetCheck) -> str:
-    _, bound = both(case, check.metric.name) if case.get(check.metric.name) else ("", "")
-    return f", bound {bound}" if bound else ""
+        shown = [SHORT.get(text, text) for text in shown]
+    return fitted_table([[row[i] for i in kept] for row in rows], shown, "  ", clip=False, left=True)
 
 
 def marked(warnings: Iterable[str]) -> list[str]:
@@ -260,16 +118,26 @@ def _missing(case: BoundCase) -> list[str]:
     for said, name in (("time to first token", "ttft"), ("inter-token latency", "itl"), ("memory", "memory_bytes")):
         if case.hardware is not None and (why := case.why_unknown(name)):
             reasons.setdefault(why, []).append(said)
-    lines += [_lacks(why, ", ".join(words)) for why, words in reasons.items()]
+    lines += [_lacks(case, why, ", ".join(words)) for why, words in reasons.items()]
     if not lines and not under_load(case.case) and "output" not in case.given:
         return [f"give {WRITE['output']} as well: without it nothing under load, and no requests per second"]
     return lines
 
 
-def _lacks(why: str, words: str) -> str:
-    """What has no value, and the option that gives it one or else the reason."""
+def option_for(case: BoundCase, why: str) -> str:
+    """The option that gives what a quantity needs; one of a model or a device where there is none."""
     name = why.removeprefix(NEEDS)
-    return f"give {WRITE[name]}: without it no {words}" if why.startswith(NEEDS) and name in WRITE else f"no {words}: {why}"
+    if name not in WRITE and case.model is None and name in {symbol.name for symbol in GROUPS["architecture"]}:
+        name = "model"
+    elif name not in WRITE and case.hardware is None and name in {symbol.name for symbol in GROUPS["hardware"]}:
+        name = "hardware"
+    return WRITE.get(name, "") if why.startswith(NEEDS) else ""
+
+
+def _lacks(case: BoundCase, why: str, words: str) -> str:
+    """What has no value, and the option that gives it one or else the reason."""
+    option = option_for(case, why)
+    return f"give {option}: without it no {words}" if option else f"no {words}: {why}"
 
 
 def _own(case: BoundCase, everything: bool = False) -> list[str]:
@@ -285,9 +153,9 @@ def _own(case: BoundCase, everything: bool = False) -> list[str]:
 # ------------------------------------------------------------------------------------------------------- what it rests on
 
 
-def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True) -> list[str]:
+def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected: bool = True, but: Collection[str] = ()) -> list[str]:
     """Precisions, engine and defaults in a few lines; a star marks what nobody gave. ``of``: which of several cases this is; the defaults are
-    those behind ``names``, or behind the first screen; ``expected``: whether what measurements lead to expect is shown."""
+    those behind ``names``, or behind the first screen, without those in ``but``; ``expected``: whether what measurements lead to expect is shown."""
     measured = is_measured(case) if expected else bool(case.measured_box)
     said = []
     if case.precisions:
@@ -299,17 +167,17 @@ def rests_on(case: BoundCase, of: str = "", names: Sequence[str] = (), expected:
     chosen = case.assumptions
     said += [f"{switch}={value}" for switch, value in chosen.values if value != SWITCHES[switch].default and not chosen.defaulted(switch)]
     lines = wrapped(f"rests on ({of}* = default): {'; '.join(said)}", "  ", "", 3) if said else []
-    return [*lines, *_defaults(case, names, measured)]
+    return [*lines, *_defaults(case, names, measured, but)]
 
 
 def _defaulted(case: BoundCase, name: str) -> bool:
     return name not in case.given or case.given[name].defaulted
 
 
-def _defaults(case: BoundCase, of: Sequence[str], measured: bool) -> list[str]:
+def _defaults(case: BoundCase, of: Sequence[str], measured: bool, but: Collection[str]) -> list[str]:
     shown = tuple(of or (name for _, name, _ in ROWS if case.get(name)))
     inputs = case.inputs(shown, everything=False) if shown else {}
-    names = [name for name, entry in inputs.items() if entry.defaulted and name not in WIDTHS and not (measured and name in AT_PEAK)]
+    names = [name for name, entry in inputs.items() if entry.defaulted and name not in WIDTHS and name not in but and not (measured and name in AT_PEAK)]
     names.sort(key=lambda name: FIRST_DEFAULTS.index(name) if name in FIRST_DEFAULTS else len(FIRST_DEFAULTS))
     rows = [f"{name} {inputs[name].result.plain(DIGITS)}" for name in names]
     return wrapped(f"defaults: {', '.join(rows)}", "  ", "", 2) if rows else []

@@ -5,24 +5,29 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, used_memory
 from symroof.analysis.case_titles import case_label
 from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
-from symroof.cli.case_screen import ALL, DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, rests_on
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
+from symroof.cli.case_screen import ALL, rests_on
+from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from symroof.cases.bound_case import BoundCase
 
+RATE = "tok/s/dev"
+WIDE = 90
+"""Columns of a terminal with room for the rate as well."""
 COMPARED = (
     (("loaded_ttft", "ttft"), "TTFT"),
     (("sustained_itl", "itl"), "ITL"),
-    (("sustained_throughput_per_device", "decode_throughput_per_device"), "tok/s/dev"),
+    (("sustained_throughput_per_device", "decode_throughput_per_device"), RATE),
     (("cost_per_mtok",), "$/M tok"),
     (("memory_utilization",), "memory"),
-    (("concurrency",), "at once"),
+    (("concurrency",), "users"),
 )
 """Columns of a comparison: the first quantity that every case has."""
 
@@ -30,8 +35,9 @@ COMPARED = (
 def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 16) -> str:
     """Several cases, one in a row, as expected where measurements tell."""
     columns_ = [(name, head) for names, head in COMPARED if (name := next((n for n in names if all(c.get(n) for c in cases)), ""))]
+    columns_ = [(name, head) for name, head in columns_ if columns() >= WIDE or head != RATE]
     header = ["", "case", *(head for _, head in columns_), "misses"]
-    rows = [[_mark(case), case_label(case), *(_value(case, name) for name, _ in columns_), _misses(case)] for case in cases[:most]]
+    rows = [[_mark(case), _label(case), *(_value(case, name) for name, _ in columns_), _misses(case)] for case in cases[:most]]
     if not any(row[-1] for row in rows):
         header, rows = header[:-1], [row[:-1] for row in rows]
     title = cases[0].model.shown_name if cases[0].model else "cases"
@@ -48,6 +54,12 @@ def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 
 MEANING = {False: f"{PASSES} fits, {FAILS} does not", True: f"{PASSES} fits and meets its targets, {IN_PART} in part of its range, {FAILS} does not"}
 
 
+def _label(case: BoundCase) -> str:
+    """What distinguishes a case, its device by the name that commands take."""
+    label = case_label(case)
+    return label.replace(case.hardware.title, case.hardware.name) if case.hardware else label
+
+
 def _mark(case: BoundCase) -> str:
     """Whether it fits and meets its targets as expected."""
     if case.fits is None:
@@ -62,12 +74,6 @@ def _misses(case: BoundCase) -> str:
         return "memory"
     judged = judged_case(case)
     return ", ".join("rate" if check.name == LOAD else check.name for check in target_checks(judged) if check.met is not True)
-
-
-def used_memory(case: BoundCase) -> str:
-    """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
-    used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
-    return f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %" if used and usable else ""
 
 
 def _value(case: BoundCase, name: str) -> str:

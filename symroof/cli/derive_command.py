@@ -35,48 +35,83 @@ def command(quantity: str, study: str | None, everything: bool, as_latex: bool, 
         say_marked(derivation_text(derivation) if everything else screen(derivation))
 
 
+MOST_STEPS, MOST_EXPANDED, MOST_ELASTICITIES = 10, 8, 6
+"""Lines of steps and of an expansion on a first screen, and elasticities."""
+ALL = "--all: every step, expansion to inputs, limits, elasticities, inputs with their sources"
+
+
 def screen(derivation: Derivation) -> str:
-    """The value and the steps to it first, then expansion, limits and elasticities, in the terminal's width."""
+    """The value, the formula, the steps next to it and what moves it, in the terminal's width."""
     from symroof.analysis.verdict import case_warnings
     from symroof.cli.case_screen import rests_on
-    from symroof.cli.terminal import fitted_table, reflowed, warning_lines, wrapped
+    from symroof.cli.terminal import warning_lines, wrapped
 
     symbol, case = derivation.symbol, derivation.bound_case
     defined = f"{derivation.name}: {derivation.search}" if derivation.search else f"{derivation.name} = {derivation.text}"
     lines = [*wrapped(f"{derivation.name}: {symbol.meaning} [{symbol.unit or 'plain number'}]", "  ", ""), *_value(derivation), ""]
     lines += wrapped(defined, "      ", "  ")
-    steps = [
+    if derivation.result:
+        lines += [*_nearest_steps(derivation), *warning_lines(case_warnings(case)), *_moved_by(derivation), *rests_on(case, names=(derivation.name,))]
+    else:
+        expanded = wrapped(f"{derivation.name} = {derivation.expanded_text}", "      ", "  ") if derivation.expanded_text != derivation.text else []
+        shown = expanded if len(expanded) <= MOST_EXPANDED else [f"  {len(expanded)} lines: --all"]
+        lines += [*(["", "expanded to inputs", *shown] if expanded else []), *_forms(derivation)]
+    return "\n".join([*lines, *wrapped(ALL, "  ", "")])
+
+
+def _nearest_steps(derivation: Derivation) -> list[str]:
+    """The steps next to the quantity, itself last, with numbers: as many as fit a screen."""
+    from symroof.analysis.case_summary import DIGITS, compact
+    from symroof.cli.terminal import fitted_table
+
+    rows = [
         [
             f"{step.symbol.name}:" if step.search else step.symbol.name,
             str(step.search) if step.search else f"= {step.substituted.text}",
-            f"= {step.result.text()}" if step.result else "",
+            f"= {compact(step.result, DIGITS)}" if step.result else "",
         ]
         for step in derivation.steps
     ]
-    lines += ["", "with numbers", fitted_table(steps, (), "  ", 1, clip=False, left=True)] if steps and derivation.result else []
-    if derivation.result:
-        lines += [*warning_lines(case_warnings(case)), *rests_on(case, names=(derivation.name,))]
-    if derivation.expanded_text != derivation.text:
-        lines += ["", "expanded to inputs", *wrapped(f"{derivation.name} = {derivation.expanded_text}", "      ", "  ")]
-    lines += ["", *reflowed(_limits(derivation)[:-1])] if derivation.limits or derivation.first_order else []
+    kept = next((i for i in range(len(rows)) if fitted_table(rows[i:], (), "  ", 1, clip=False, left=True).count("\n") < MOST_STEPS), len(rows) - 1)
+    both = derivation.bound_case.expected(derivation.name) is not None
+    heading = "with numbers, at the peak (as expected: --efficiency measured)" if both else "with numbers"
+    before = [f"  {kept} step{'s' * (kept != 1)} before: --all"] if kept > 0 else []
+    return ["", heading, *before, fitted_table(rows[kept:], (), "  ", 1, clip=False, left=True)] if rows else []
+
+
+def _moved_by(derivation: Derivation) -> list[str]:
+    """The largest elasticities in a sentence."""
+    from symroof.analysis.sensitivity import span_text
+    from symroof.cli.terminal import wrapped
+
+    known = sorted(((entry.span, entry.symbol.name) for entry in derivation.elasticities if entry.span), key=lambda pair: -abs(pair[0][0]))
+    said = ", ".join(f"{name} {span_text(span[0], span[0], span[0])}" for span, name in known[:MOST_ELASTICITIES])
+    return wrapped(f"elasticities (% per 1 %): {said}", "  ", "", 2) if said else []
+
+
+def _forms(derivation: Derivation) -> list[str]:
+    """The elasticities of a formula without numbers, one in a line."""
+    from symroof.cli.terminal import fitted_table, wrapped
+
     heading, rows = _elasticity_rows(derivation)
-    lines += ["", *wrapped(heading, "  ", ""), fitted_table(rows, (), "  ", 2 if derivation.result else 1)] if rows else []
-    return "\n".join([*lines, "", "--all: every input with its source, counting choices, source of the formula"])
+    left_out = [f"  and {len(rows) - MOST_ELASTICITIES} more: --all"] if len(rows) > MOST_ELASTICITIES else []
+    return ["", *wrapped(heading, "  ", ""), fitted_table(rows[:MOST_ELASTICITIES], (), "  ", 1), *left_out] if rows else []
 
 
 def _value(derivation: Derivation) -> list[str]:
     """What it comes to, as expected and at the peak, or what a number needs."""
+    from symroof.analysis.case_summary import DIGITS, compact
     from symroof.analysis.verdict import basis_of
-    from symroof.cli.case_screen import WRITE
+    from symroof.cli.case_screen import option_for
     from symroof.cli.terminal import wrapped
 
     if derivation.result is None:
-        name = derivation.why_unknown.removeprefix("needs ")
-        return wrapped(f"no number: {derivation.why_unknown}{f' ({WRITE[name]})' if name in WRITE else ''}", "    ", "  ")
+        option = option_for(derivation.bound_case, derivation.why_unknown)
+        return wrapped(f"no number: {derivation.why_unknown}{f' ({option})' if option else ''}", "    ", "  ")
     basis = basis_of(derivation.bound_case, (derivation.name,))
     if expected := derivation.bound_case.expected(derivation.name):
-        return wrapped(f"expected {expected.text()}, bound {derivation.result.text()} (100 % of peak)", "    ", "  ")
-    return wrapped("; ".join([derivation.result.text(), *basis]), "    ", "  ")
+        return wrapped(f"expected {compact(expected, DIGITS)}, bound {compact(derivation.result, DIGITS)} (100 % of peak)", "    ", "  ")
+    return wrapped("; ".join([compact(derivation.result, DIGITS), *basis]), "    ", "  ")
 
 
 def derivation_text(derivation: Derivation) -> str:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from symroof.cli.compared_cases import check_sides, quantities_option, study_of_case, waterfalls_between
-from symroof.cli.options import case_options, check_folder, json_option, picture_format, study_from
+from symroof.cli.options import all_option, case_options, check_folder, json_option, picture_format, study_from
 from symroof.cli.output import say, say_json, write_file
 from symroof.errors import InputError
 
 if TYPE_CHECKING:
-    from symroof.analysis.waterfall import Waterfall
+    from symroof.analysis.waterfall import Waterfall, WaterfallStep
 
 
 @click.command("diff", context_settings={"ignore_unknown_options": True})
@@ -23,10 +24,19 @@ if TYPE_CHECKING:
 @click.option("--measured", metavar="'NAME = VALUE'", help="Which usual cause explains this figure, measured on a server of STUDY.")
 @click.option("-o", "--out", metavar="FILE", help="Draw the first quantity to a picture instead: .svg, .pdf or .png.")
 @click.option("--format", "form", type=click.Choice(["text", "md"]), default="text", show_default=True, help="A table for the terminal, or Markdown.")
+@all_option
 @case_options
 @json_option
 def command(
-    sides: tuple[str, ...], quantities: str, explain: str | None, measured: str | None, out: str | None, form: str, as_json: bool, **options: Any
+    sides: tuple[str, ...],
+    quantities: str,
+    explain: str | None,
+    measured: str | None,
+    out: str | None,
+    form: str,
+    everything: bool,
+    as_json: bool,
+    **options: Any,
 ) -> None:
     """Why two cases, or two tools, give different numbers: the effect of each difference, one after another.
 
@@ -60,14 +70,65 @@ def command(
     elif as_json:
         say_json({"schema": "symroof/diff/1", "from": sides[0], "to": sides[1], "quantities": [waterfall.as_json() for waterfall in made]})
     else:
-        from symroof.cli.terminal import reflowed
-        from symroof.report.waterfall_table import markdown, terminal
-
-        write = markdown if form == "md" else terminal
-        text = "\n\n".join(write(waterfall, sides[0], sides[1]) for waterfall in made)
-        say(text if form == "md" else "\n".join(reflowed(text.splitlines())))
+        say(_written(made, sides, form, everything))
     if problems:  # quantities without a value on one side, reported after the others
         raise InputError(problems)
+
+
+MOST_STEPS, MOST_OF_ALL = 8, 9
+"""Differences of one quantity on a first screen, and of all."""
+SMALL = 1e-3
+"""Effects of less than this share of the value are not listed one by one."""
+
+
+def _written(made: list[Waterfall], sides: tuple[str, ...], form: str, everything: bool) -> str:
+    """The quantities in Markdown, in full, or with their largest differences alone."""
+    from symroof.cli.terminal import reflowed, wrapped
+    from symroof.report.waterfall_table import markdown, terminal
+
+    if form == "md":
+        return "\n\n".join(markdown(way, sides[0], sides[1]) for way in made)
+    if everything:
+        return "\n".join(reflowed("\n\n".join(terminal(way, sides[0], sides[1]) for way in made).splitlines()))
+    most = max(min(MOST_STEPS, MOST_OF_ALL // len(made)), 1)
+    hidden = any(way.without_effect or way.hidden or way.presets for way in made)
+    behind = ["all: every difference, the value after each"] + ["what differs without effect"] * hidden
+    return "\n\n".join([_largest(way, sides, most) for way in made] + wrapped(f"--{', '.join(behind)}", "  ", ""))
+
+
+def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
+    """Both values of a quantity with its largest differences between them, and the mistakes among these."""
+    from symroof.analysis.case_summary import DIGITS
+    from symroof.analysis.waterfall import factor_text, fraction_of, signed_text
+    from symroof.cli.terminal import fitted_table, wrapped
+
+    unit, least = way.symbol.unit, SMALL * abs(float(fraction_of(way.end)))
+    ranked = sorted((step for step in way.steps if abs(float(step.effect)) > least), key=lambda step: -abs(step.effect))[:most]
+    small = [step for step in way.steps if step not in ranked]
+    rows = [[sides[0], way.start.plain(DIGITS), ""]]
+    rows += [[f"  {_label(step)}", signed_text(step.effect, unit, DIGITS), factor_text(step.factor, DIGITS)] for step in way.steps if step in ranked]
+    rest = sum((step.effect for step in small), Fraction(0))
+    rows += [[f"  {len(small)} smaller difference{'s' * (len(small) > 1)}", signed_text(rest, unit, DIGITS), ""]] if small else []
+    rows += [[sides[1], way.end.plain(DIGITS), factor_text(way.factor, DIGITS)]]
+    slips = [line for step in way.steps if step in ranked and step.slip for line in wrapped(f"slip: {step.slip}", "    ", "  ", 2)]
+    unmoved = [line for text in way.presets for line in wrapped(text, "    ", "  ", 2)] if not way.steps else []
+    return "\n".join(
+        [
+            *wrapped(f"{way.symbol.name}: {way.symbol.meaning}", "  ", ""),
+            fitted_table(rows, indent="  ", flexible=0, clip=False),
+            *dict.fromkeys(slips),
+            *unmoved,
+        ]
+    )
+
+
+def _label(step: WaterfallStep) -> str:
+    """The change that somebody chose first, a precision for one, and how many come with it."""
+    from symroof.analysis.waterfall import change_label
+    from symroof.cases.spec_values import ROLE_INPUT
+
+    first, *others = sorted(step.changes, key=lambda change: change.name not in ROLE_INPUT)
+    return change_label(first) + (f", and {len(others)} more that come with it" if others else "")
 
 
 def _draw(waterfall: Waterfall, sides: tuple[str, ...], out: str) -> None:

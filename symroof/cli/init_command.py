@@ -7,10 +7,15 @@ from symroof.specs.file_kinds import FILE_KINDS
 
 
 @click.command("init")
-@click.argument("kind", type=click.Choice(list(FILE_KINDS)))
+@click.argument("kind", type=click.Choice(list(FILE_KINDS)), metavar="KIND")
 @click.option("-o", "--out", default="-", metavar="FILE", help="Where to write it (default: standard output). Never overwrites.")
 def command(kind: str, out: str) -> None:
-    """A starter file to fill in."""
+    """A starter file to fill in, with a comment at each key.
+
+    symroof init study -o chat.yaml
+
+    KIND is study, model, hardware, preset, theory, engine, claims, measured or efficiencies.
+    """
     from symroof.errors import InputError, Problem
     from symroof.resources import data_folder
 

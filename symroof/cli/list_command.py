@@ -6,7 +6,9 @@ import click
 
 from symroof.cli.options import all_option, json_option
 from symroof.cli.output import json_text, say
+from symroof.errors import InputError, Problem
 from symroof.report.catalogue_tables import KINDS, shown
+from symroof.units import parse_quantity
 
 COLUMNS = {
     "models": ("name", "parameters", "active_params", "experts", "attention"),
@@ -23,36 +25,54 @@ COLUMNS = {
 }
 """The columns of one line an entry; the last is cut where the terminal is narrow."""
 BILLIONS = ("parameters", "active_params")
+UNITS = {
+    "dense_16_bit_peak": ("16-bit TFLOP/s", 10**12), "mem_bandwidth": ("memory TB/s", 10**12), "mem_capacity": ("memory GB", 10**9),
+    "parameters": ("parameters", 10**9), "active_params": ("active", 10**9),
+}  # fmt: skip
+"""Columns in one unit: the head, and how many base units that is."""
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
+@click.argument("word", required=False)
 @all_option
 @json_option
-def command(kind: str, everything: bool, as_json: bool) -> None:
+def command(kind: str, word: str | None, everything: bool, as_json: bool) -> None:
     """The catalogue: what symroof knows by name, one line an entry.
 
-    KIND is models, hardware, precisions, quantities, thresholds, assumptions, presets, theories, engines, inputs or measured. The
-    last column is cut to the width of the terminal; --all has every column in full.
+    symroof list hardware h100
+
+    KIND is models, hardware, precisions, quantities, thresholds, assumptions, presets, theories, engines, inputs or measured. With a
+    WORD, only the entries that contain it. The last column is cut to the width of the terminal; --all has every column in full.
     """
-    say(listing(kind, as_json, everything))
+    say(listing(kind, as_json, everything, word))
 
 
-def listing(kind: str, as_json: bool, everything: bool = False) -> str:
-    """Every entry of a kind: in a line each, with every column, or as one JSON object."""
-    rows = KINDS[kind]()
+def listing(kind: str, as_json: bool, everything: bool = False, word: str | None = None) -> str:
+    """Every entry of a kind, or those that contain a word: in a line each, with every column, or as one JSON object."""
+    rows = [row for row in KINDS[kind]() if word is None or any(word.lower() in shown(value).lower() for value in row.values())]
     if as_json:
         return json_text({"schema": "symroof/list/1", "kind": kind, "entries": rows}, default=str)
+    if not rows:
+        raise InputError(Problem(f"list {kind}", f"no entry contains {str(word)[:60]!r}", hint=f"`symroof list {kind}` shows all"))
     from symroof.cli.terminal import fitted_table
     from symroof.drawing.table_formats import text_table
 
-    printed = list(rows[0]) if everything else COLUMNS[kind]
-    header = [key.replace("_", " ") for key in printed]
     if everything:
-        return text_table([[shown(row[key]) for key in printed] for row in rows], header)
-    return fitted_table([[_cell(key, row[key]) for key in printed] for row in rows], header)
+        return text_table([[shown(row[key]) for key in rows[0]] for row in rows], [key.replace("_", " ") for key in rows[0]])
+    printed = COLUMNS[kind]
+    return fitted_table([[_cell(key, row[key]) for key in printed] for row in rows], [_head(key) for key in printed])
+
+
+def _head(key: str) -> str:
+    return UNITS[key][0] if key in UNITS else key.replace("_", " ")
 
 
 def _cell(key: str, value: Any) -> str:
-    """A cell; parameters in billions, as models are named."""
-    return f"{value / 1e9:.3g} B" if key in BILLIONS and isinstance(value, int) else shown(value)
+    """A cell; parameters in billions, as models are named, and the numbers of a device in the unit of the head."""
+    if key in BILLIONS and isinstance(value, int):
+        return f"{value / 10**9:.{1 if value < 10**11 else 0}f} B"
+    if key not in UNITS or not value:
+        return shown(value)
+    number = float(parse_quantity(value).value) / UNITS[key][1]
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

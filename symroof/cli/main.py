@@ -3,7 +3,8 @@
 import importlib
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,22 +12,25 @@ from symroof.cli.output import BAD_INPUT, print_problems, report_bug, say
 from symroof.cli.terminal import colour_option, columns
 from symroof.version import __version__
 
+if TYPE_CHECKING:
+    from symroof.errors import Problem
+
 COMMANDS = {
     "report": "Write the design review of a study.",
     "eval": "What to expect of a case, what limits it, and whether it fits.",
-    "derive": "Derive a quantity: definition, expansion to inputs, limits, numbers, elasticities.",
-    "solve": "Solve an equation or a named threshold for one input, in closed form with its conditions, or say why never.",
-    "diff": "Why two cases, or two tools, give different numbers: the effect of each difference.",
     "select": "Rank configurations against targets; say what those that fail need.",
-    "simulate": "Serve requests step by step: percentiles of latencies, share within targets.",
-    "plot": "One picture: roofline, latency-throughput, regimes, pareto, memory, tornado, ttft, itl, waterfall.",
+    "vllm": "Explain a vllm serve command line, and recommend one.",
+    "server": "The same for SGLang, TensorRT-LLM, llama.cpp and containers.",
+    "simulate": "Serve requests step by step: percentiles of latencies.",
+    "derive": "Derive a quantity: formula, steps with numbers, elasticities.",
+    "solve": "Solve an equation or a named threshold in closed form.",
+    "diff": "Why two cases, two tools or a measurement give other numbers.",
+    "plot": "One picture: roofline, latency-throughput, pareto, tornado ...",
     "check": "Check hand calculations in claim files and Markdown notes.",
-    "sweep": "Compute quantities over a grid of inputs, as JSON, CSV, Parquet, NetCDF or Zarr.",
+    "sweep": "Compute quantities over a grid of inputs.",
     "calibrate": "Fit MFU, MBU and overheads to measured latencies.",
     "probe": "Measure this machine at a model's shapes, for calibrate.",
-    "vllm": "Explain a vllm serve command line, and recommend one.",
-    "server": "The same for lines of SGLang, TensorRT-LLM, llama.cpp and containers.",
-    "list": "The catalogue: models, hardware, precisions, quantities, thresholds, assumptions, presets.",
+    "list": "The catalogue: models, hardware, quantities, thresholds ...",
     "show": "One entry with values, units and sources.",
     "validate": "Check spec files.",
     "schema": "The JSON Schema of a kind of file.",
@@ -61,6 +65,11 @@ class Lazy(click.Group):
             raise InputError(no_such_command(args[0], list(COMMANDS)))
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, which people look for, before the options."""
+        self.format_commands(ctx, formatter)
+        click.Command.format_options(self, ctx, formatter)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -70,10 +79,7 @@ class Lazy(click.Group):
 @click.version_option(__version__, prog_name="symroof")
 @click.option("--debug", is_flag=True, help="Show the traceback of a bug in symroof.")
 def group(debug: bool) -> None:
-    """Why is my LLM this fast, and what would make it faster?
-
-    symroof derives inference performance from formulas you can read and numbers that carry their source.
-    """
+    """Why is my LLM this fast, and what would make it faster?"""
 
 
 group.params.append(colour_option())
@@ -93,7 +99,7 @@ def main(arguments: Sequence[str]) -> int:
         _show(error, arguments, as_json)
         return BAD_INPUT
     except InputError as error:
-        print_problems(error.problems, as_json)
+        print_problems(error.problems if as_json else _placed(error.problems, arguments), as_json)
         return BAD_INPUT
     except (KeyboardInterrupt, click.Abort):
         say("interrupted", err=True)
@@ -106,6 +112,15 @@ def main(arguments: Sequence[str]) -> int:
         return BAD_INPUT
     except Exception as error:
         return report_bug(error, debug="--debug" in arguments)
+
+
+def _placed(problems: Iterable["Problem"], arguments: Sequence[str]) -> list["Problem"]:
+    """Problems of the command line with the option that each is of."""
+    from symroof.cli.usage_errors import on_the_line
+
+    name = next((word for word in arguments if word in COMMANDS), "")
+    command = group.get_command(click.Context(group), name)
+    return [on_the_line(problem, arguments, command) for problem in problems]
 
 
 def _show(error: click.ClickException, arguments: Sequence[str], as_json: bool) -> None:

@@ -34,6 +34,9 @@ SYMBOL_OPTIONS = {
 }
 
 
+COMMAND_LINE = "command line"
+"""The origin of what options give."""
+
 family_option = click.option("--assume-family", metavar="FAMILY", help="Read a config.json as this family, whatever model_type it says.")
 
 
@@ -127,7 +130,7 @@ def line_selection(options: dict[str, Any], own: Declarations | None = None) -> 
     chosen |= {"assume_family": options.get("assume_family"), "draft": options.get("draft")}
     chosen |= {"efficiency": options.get("efficiency"), "engine": options.get("engine")}
     chosen |= {"own": own or NONE, "prefill": pairs(options.get("prefill", ()), "--prefill")}
-    line = request_of(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, "command line", **chosen)
+    line = request_of(options.get("model") or None, options.get("hardware") or None, options.get("preset"), assume, COMMAND_LINE, **chosen)
     return target_request(pairs(options.get("target", ()), "--target")).over(line)
 
 
@@ -163,5 +166,5 @@ def study_from(path: str | None, options: dict[str, Any], needs_case: bool = Tru
     if path:
         return made
     if made.empty and needs_case:
-        raise click.UsageError("give a study file, or a case as command-line options: --model, --hardware, --prompt ...")
+        raise click.UsageError("give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096")
     return made

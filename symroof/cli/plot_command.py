@@ -68,9 +68,9 @@ def command(
         sys.stdout.buffer.write(content)
         return
     write_file(goal, content)
-    for line in basis:
-        say(line)
-    say(drawn.says)
+    from symroof.cli.terminal import reflowed
+
+    say("\n".join(reflowed((drawn.says, *basis))))
 
 
 def _over_input(name: str, over: str, study: str | None, second: str | None, options: dict[str, Any]) -> tuple[Picture, tuple[str, ...]]:

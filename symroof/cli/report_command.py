@@ -16,12 +16,11 @@ from symroof.cli.options import strict_option, study_from, study_options
 from symroof.cli.output import report_bug, say
 from symroof.errors import visible
 from symroof.report.markup import FORMATS as OUTPUTS
-from symroof.report.review_schema import BRIEF, FIGURES_OF, PARTS
+from symroof.report.review_schema import BRIEF, PARTS
 
 if TYPE_CHECKING:
     from symroof.analysis.study import Study
     from symroof.analysis.waterfall import Waterfall
-    from symroof.report.pictures.picture import Picture
 
 FORMATS = (*OUTPUTS, "pdf")
 DEFAULT_FORMATS = "html,md"
@@ -54,6 +53,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     """
     from symroof.analysis.verdict import findings
     from symroof.report.recommendation import subject_of
+    from symroof.report.review_files import review_files
     from symroof.report.view import view
 
     out = options.pop("out")
@@ -64,7 +64,7 @@ def command(context: click.Context, /, study: str | None, **options: Any) -> int
     data = view(made, reproduce(list(context.obj or ())), _parts(options["sections"], options["full"]), other, whole=bool(options["template"]))
     failures = data["claims"].pop("failures") if data["claims"] else []  # determine the exit code; templates get plain data
     drawn = not options["no_plots"] and out != "-"
-    files = _review(made, name, formats, options, data, other, with_figures=drawn)
+    files = review_files(made, name, formats, data, other, options["template"], with_figures=drawn)
     if out == "-":
         sys.stdout.buffer.write(files[f"{name}.{formats[0]}"])
     else:
@@ -96,48 +96,6 @@ def _other(made: Study, options: dict[str, Any]) -> tuple[str, list[Waterfall]] 
         return number[1], [waterfall_to_text(made, *number)]
     other = study_under_preset(against, made) if is_preset(against) else study_of_case(against, options)
     return against, waterfalls(subject_of(made), subject_of(other.decide()), COMPARED)
-
-
-def _review(
-    study: Study,
-    name: str,
-    formats: list[str],
-    options: dict[str, Any],
-    data: dict[str, Any],
-    other: tuple[str, list[Waterfall]] | None,
-    *,
-    with_figures: bool,
-) -> dict[str, bytes]:
-    """The review in every format and its figures, by file name."""
-    parts = data["parts"]
-    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
-    plots = [*_pictures(study, unused), *(_waterfall(other) if other and "against" in parts else [])] if with_figures else []
-    if "html" in formats and "verdict" in parts:
-        data["live"] = _live(study)
-    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, options["template"]) for chosen in formats}
-    endings = {OUTPUTS[chosen].figure_ending for chosen in formats if chosen in OUTPUTS and chosen != "html"}  # HTML embeds its pictures
-    return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
-
-
-def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
-    from symroof.report.pictures.picture_kinds import of_review
-    from symroof.report.recommendation import subject_of
-
-    return of_review(study, subject_of(study), unused)
-
-
-def _live(study: Study) -> dict[str, Any] | None:
-    from symroof.report.live.page import live
-    from symroof.report.recommendation import subject_of
-
-    return live(study, subject_of(study))
-
-
-def _waterfall(other: tuple[str, list[Waterfall]]) -> list[Picture]:
-    """The picture of the first quantity."""
-    from symroof.report.pictures.waterfall_bars import waterfall_picture
-
-    return [waterfall_picture(other[1][0], "this case", other[0])]
 
 
 def _parts(listed: str | None, full: bool) -> tuple[str, ...]:
@@ -187,25 +145,6 @@ def _formats(formats: str | None, out: str | None) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> bytes:
-    from symroof.report.render import pdf, render, render_own
-
-    source = "tex" if chosen == "pdf" else chosen
-    ending = OUTPUTS[source].figure_ending
-    figures = data["figures"] | {p.name.replace("-", "_"): {"file": _file(p, chosen, name, ending), "alt": p.alt, "says": p.says} for p in plots}
-    text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
-    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode("utf-8", "backslashreplace")
-
-
-def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
-    """The address of a picture: a file next to the review, or a data URL in HTML."""
-    if chosen != "html":
-        return f"{name}-{picture.name}.{ending}"
-    from urllib.parse import quote
-
-    return "data:image/svg+xml," + quote(picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|")
-
-
 def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str]) -> None:
     from symroof.output_files import write_all
 
@@ -216,11 +155,10 @@ def _write(folder: Path, files: Mapping[str, bytes], documents: Collection[str])
 
 def _conclude(data: dict[str, Any], page: Path | None) -> None:
     """Print the recommendation and the verdict, as the review words them, and the page to open."""
-    from symroof.report.render import render
+    from symroof.cli.terminal import reflowed
+    from symroof.report.review_files import conclusion
 
-    if "verdict" in data["parts"]:
-        conclusion = re.search(r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
-        for words in conclusion.groups() if conclusion else ():
-            say(re.sub(r"\\([^\w\s])", r"\1", words))  # Markdown's escapes
+    for sentence in conclusion(data):
+        say("\n".join(reflowed([sentence])))
     if page:
         say(f"open {page}")

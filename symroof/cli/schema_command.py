@@ -9,9 +9,14 @@ REVIEW = "review"
 
 
 @click.command("schema")
-@click.argument("kind", type=click.Choice([*FILE_KINDS, REVIEW]))
+@click.argument("kind", type=click.Choice([*FILE_KINDS, REVIEW]), metavar="KIND")
 def command(kind: str) -> None:
-    """The JSON Schema of a kind of file (for the editor's modeline), or of the data of a review (for a template of your own)."""
+    """The JSON Schema of a kind of file, for editors that complete and check YAML, or of a review's data, for a template of your own.
+
+    symroof schema study > study.schema.json
+
+    KIND is study, model, hardware, preset, theory, engine, claims, measured, efficiencies or review.
+    """
     if kind == REVIEW:
         from symroof.report.review_schema import review_schema
 

@@ -68,7 +68,10 @@ MOST_DETAILED = 20
 @click.option("--strict", is_flag=True, help="Exit 1 unless every configuration passes.")
 @study_options
 @json_option
+@click.pass_context
 def command(
+    context: click.Context,
+    /,
     study: str | None,
     among: tuple[str, ...],
     by: str | None,
@@ -102,7 +105,7 @@ def command(
     else:
         from symroof.cli.selection_screen import MOST_ROWS, screen
 
-        say_marked(screen(choice, show or MOST_ROWS, lacks))
+        say_marked(screen(choice, show or MOST_ROWS, lacks, context.obj or ()))
     passing = len(choice.passing)
     return int(passing < len(choice.configurations) if strict else not passing)
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, used_memory
 from symroof.analysis.verdict import LOAD, MEMORY, queues
 from symroof.cases.quantity_result import Result
-from symroof.cli.case_screen import DIGITS, rests_on
-from symroof.cli.cases_table import used_memory
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, fitted_table, warning_lines, wrapped
+from symroof.cli.case_screen import rests_on
+from symroof.cli.selection_review import review_line
+from symroof.cli.terminal import fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.report.selection_parts import verdict, warnings
 from symroof.report.selection_tables import headline, required_changes_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from symroof.select.configuration import Configuration, Run
     from symroof.select.selection import Selection
@@ -30,15 +32,19 @@ FIRST_BY = {
 BATCH = re.compile(r", batch [\d,]*\d(?=,|$)")
 """A batch in a label, which has a column of its own."""
 MOST_NEEDS, MOST_CHANGES = 3, 2
-DETAILS = "--details: ranges and bounds, batches, headroom, every change that would help, sensitivities, Pareto fronts, inputs and their sources"
+UNFIT = "† does not fit in memory; computed as if it did"
+DETAILS = "--details: ranges, bounds, headroom, every fix, sensitivities, Pareto fronts, inputs and sources"
 
 
-def screen(choice: Selection, show: int, lacks: int) -> str:
-    """Verdict, table, what fails needs, warnings, what it rests on."""
+def screen(choice: Selection, show: int, lacks: int, words: Sequence[str] = ()) -> str:
+    """Verdict, table, what fails needs, warnings, what it rests on, and from the ``words`` of the command how to review the first."""
     lines = [*wrapped(headline(choice), "  ", ""), *_best(choice), *_basis(choice)]
-    lines += [_table(choice, show), *_left_out(len(choice.configurations), show)]
+    table = _table(choice, show)
+    lines += [table, *_left_out(len(choice.configurations), show), *([UNFIT] if "†" in table else []), *_unsure(choice)]
     lines += _needs(choice, min(lacks, MOST_NEEDS))
     lines += warning_lines((*warnings(choice, show), *choice.hints), 4)
+    next_ = review_line(choice, words) if words else ""
+    lines += [f"review it: {next_}"] if next_ else []  # to be copied whole
     first = "first row; " if len(choice.configurations) > 1 else ""
     return "\n".join([*lines, *rests_on(choice.configurations[0].run.bound_case, first), *wrapped(DETAILS, "  ", "")])
 
@@ -72,9 +78,12 @@ def _basis(choice: Selection) -> list[str]:
     """What the values are, and what the marks mean over their ranges."""
     ranged = any(c.run.own.box for c in choice.configurations)
     said = f"; {PASSES} passes over the whole range, {IN_PART} in part of it" if ranged else ""
-    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")] + [
-        line for text in choice.basis[1:MOST_BASES] for line in wrapped(text, "  ", "! ")
-    ]
+    return [line for text in choice.basis[:1] for line in wrapped(text + said, "  ", "")]
+
+
+def _unsure(choice: Selection) -> list[str]:
+    """What numbers rest on beside the first of it."""
+    return [line for text in choice.basis[1:MOST_BASES] for line in wrapped(text, "  ", "! ")]
 
 
 def _left_out(count: int, show: int) -> list[str]:

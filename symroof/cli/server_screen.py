@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import TYPE_CHECKING
 
+from symroof.analysis.case_summary import DIGITS, compact
 from symroof.analysis.case_titles import case_title
 from symroof.analysis.verdict import case_warnings, efficiency_basis, target_warnings
-from symroof.cli.case_screen import DIGITS, compact, marked
+from symroof.cli.case_screen import marked
 from symroof.cli.terminal import fitted_table, warning_lines, wrapped
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ COMPARED = (
 )
 WITHOUT_LOAD = (("inter-token latency, alone", "itl"), ("time to first token, alone", "ttft"), ("requests that fit at once", "concurrency"))
 NO_TARGET = "no target is given, so memory decides the batch: --target itl='50 ms' bounds it by what a user waits for"
-DETAILS = "--details: every flag and what it sets, all quantities, each limit with its closed form, assumptions, sources"
+DETAILS = "--details: every flag, all quantities, each limit with its closed form, assumptions, sources"
 
 
 def screen(advised: Review, without_effect: Iterable[str]) -> str:
@@ -46,7 +48,22 @@ def screen(advised: Review, without_effect: Iterable[str]) -> str:
     warnings += [NO_TARGET] if advised.line and not answers.targets else []
     lines += warning_lines(warnings)
     ignored = wrapped(f"not modelled: {' '.join(made.others)}", "  ", "", 2) if made.others else []
+    ignored += [line for text in _mistyped(made.others) for line in wrapped(text, "  ", "! ")]
     return "\n".join([*lines, *ignored, *_defaulted(advised), *wrapped(DETAILS, "  ", "")])
+
+
+MISTYPED = 0.8
+"""How alike a flag that is not modelled and one that is are for it to be a slip of the pen."""
+
+
+def _mistyped(others: Iterable[str]) -> list[str]:
+    """Flags that no number depends on and that look like one which does."""
+    from symroof.vllm.engines import OTHERS_OF_VLLM
+    from symroof.vllm.flags import FLAGS
+
+    unknown = [word for word in others if word.startswith("--") and word.removeprefix("--") not in OTHERS_OF_VLLM.split()]
+    near = {word: difflib.get_close_matches(word, [f"--{name}" for name in FLAGS], n=1, cutoff=MISTYPED) for word in unknown}
+    return [f"{word} is not read: did you mean {found[0]}?" for word, found in near.items() if found]
 
 
 def _why(advised: Review) -> list[str]:

@@ -82,15 +82,16 @@ OWN = ("arrivals", "users", "burstiness", "trace", "speed", "requests", "turns",
 
 
 def written(found: Simulation, study: Any, everything: bool) -> str:
-    """Tables, targets, what was simulated, and what it rests on: defaults in a line, or ``everything``."""
+    """Targets, tables, what was simulated, and what it rests on: defaults in a line, or ``everything``."""
+    from symroof.analysis.case_summary import DIGITS
     from symroof.cli.case_screen import rests_on
     from symroof.cli.output import inputs_table, switches_line
-    from symroof.cli.terminal import warning_lines, wrapped
-    from symroof.drawing.table_formats import text_table
+    from symroof.cli.terminal import folded_table, warning_lines, wrapped
     from symroof.simulate.run_simulation import rests_on as simulated_names
 
-    (head, times), (_, rates) = found.tables()
-    lines = [*wrapped(found.title, "  ", ""), *_basis(study.first), text_table(times, head), "", text_table(rates), "", *_targets(found)]
+    (head, times), (_, rates) = found.tables(MOST_DIGITS if everything else DIGITS)
+    lines = [*wrapped(found.title, "  ", ""), *(line for text in _basis(study.first) for line in wrapped(text, "  ", "")), *_targets(found)]
+    lines += [folded_table(times, head, "  "), folded_table(rates, (), "  ")]
     if len(found.runs) > 1:
         lines.append(f"± of {len(found.runs)} independent runs: 95 %, Student's t")
     lines += warning_lines(found.warnings)
@@ -99,6 +100,10 @@ def written(found: Simulation, study: Any, everything: bool) -> str:
     if not everything:
         return "\n".join([*lines, *rests_on(study.first, names=names, expected=False), "--all: every input with its source, and counting choice"])
     return "\n".join([*lines, "", "inputs (* = defaulted):", inputs_table(study.first.inputs(names)), "", switches_line(study.first)])
+
+
+MOST_DIGITS = 6
+"""Significant digits of ``--all``."""
 
 
 def _basis(case: BoundCase) -> list[str]:
@@ -110,14 +115,15 @@ def _basis(case: BoundCase) -> list[str]:
 
 def _targets(found: Simulation) -> list[str]:
     """Whether each target is met."""
+    import math
     from fractions import Fraction
 
-    from symroof.cli.terminal import FAILS, PASSES
+    from symroof.analysis.case_summary import DIGITS
+    from symroof.drawing.table_formats import FAILS, PASSES
     from symroof.units import format_quantity
 
     lines = []
     for name, check in found.checks.items():
-        limit = format_quantity(Fraction(check["limit"]), "s")
-        said = ("meets", "at most") if check["met"] else ("misses", "above")
-        lines.append(f"{PASSES if check['met'] else FAILS} {said[0]} the target: {found.judged[name]} of {name} {said[1]} {limit}")
+        limit, value = (format_quantity(Fraction(check[key]), "s", DIGITS) if math.isfinite(check[key]) else "none" for key in ("limit", "value"))
+        lines.append(f"{PASSES if check['met'] else FAILS} {found.judged[name]} of {name} within {limit}: {value}")
     return lines

@@ -50,7 +50,7 @@ MISSING = re.compile(r"for a number, (\w+) is missing")
 def screen(solution: Solution) -> str:
     """The sentence with the number expected and at the peak, then the closed form and its conditions."""
     from symroof.analysis.solution_text import answer, closed_form_lines, names_of_forms, question, remarks, solution_warnings
-    from symroof.cli.case_screen import WRITE
+    from symroof.cli.case_screen import NEEDS, option_for
     from symroof.cli.terminal import reflowed, warning_lines, wrapped
 
     lines = [line for text in answer(solution) for line in wrapped(text.strip(), "    ", "  " if text.startswith(" ") else "")]
@@ -59,7 +59,8 @@ def screen(solution: Solution) -> str:
     equation, *about = question(solution)
     lines += wrapped(f"{equation}: {'; '.join(map(str.strip, about))}", "    ", "  ")
     missing = MISSING.search(solution.reason)
-    warned = [f"give {WRITE[missing[1]]} for a number"] if missing and missing[1] in WRITE else []
+    option = option_for(solution.bound_case, f"{NEEDS}{missing[1]}") if missing else ""
+    warned = [f"give {option} for a number"] if option else []
     warned += [text.removeprefix("! ") for text in (*remarks(solution), *solution_warnings(solution)) if text.startswith("! ")]
     lines += warning_lines(warned)
     lines += reflowed(closed_form_lines(solution, written_out=False))
@@ -76,5 +77,10 @@ def solutions_table(solutions: list[Solution]) -> str:
     from symroof.analysis.case_titles import case_label
     from symroof.cli.terminal import fitted_table
 
-    rows = [[case_label(s.bound_case), s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason] for s in solutions]
-    return fitted_table(rows, ["case", solutions[0].unknown, "within memory", "meaning"], "  ")
+    unknown, measured = solutions[0].unknown, any(s.expected is not None for s in solutions)
+    rows = []
+    for s in solutions:
+        expected = [s.expected.in_ranges() if s.expected is not None else ""] if measured else []
+        rows.append([case_label(s.bound_case), *expected, s.in_ranges(), WITHIN_MEMORY[s.within_memory], s.reason])
+    heads = [f"{unknown}, expected", "bound"] if measured else [unknown]
+    return fitted_table(rows, ["case", *heads, "within memory", "meaning"], "  ")

@@ -1,5 +1,9 @@
 """``symroof sweep``: grids of any quantities over any inputs, as JSON or in a file."""
 
+import sys
+from fractions import Fraction
+from itertools import product
+from math import isfinite
 from typing import Any
 
 import click
@@ -11,7 +15,7 @@ from symroof.cli.output import progress_bar, say, say_json
 @click.command("sweep")
 @click.option("--over", multiple=True, metavar="NAME=VALUES", help="An axis: batch=1:512, prompt=128:32768:x2, mfu=0.1:0.9:+0.1, hardware=h100-sxm,h200.")
 @click.option("--quantity", "-q", "quantities", multiple=True, metavar="NAME", help="Quantities to compute; repeatable, or comma-separated.")
-@click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, JSON goes to standard output.")
+@click.option("-o", "--out", metavar="FILE", help="Write .csv, .parquet, .nc or .zarr; without it, a terminal gets a table, and a pipe JSON.")
 @click.option("--resume", is_flag=True, help="Resume an interrupted sweep of the same question into the same FILE.")
 @study_options
 @json_option
@@ -33,18 +37,64 @@ def command(study: str | None, over: tuple[str, ...], quantities: tuple[str, ...
     if out is None or out == "-":
         if resume:
             raise InputError(Problem("--resume", "needs an output file", hint="-o FILE.parquet"))
-        _print(planned)
+        _print(planned, as_table=out is None and not as_json and sys.stdout.isatty())
         return
     _write(planned, out, resume, as_json)
 
 
-def _print(planned: Any) -> None:
+MOST_ROWS = 20
+"""Points of a table for people, evenly spaced over the grid."""
+
+
+def _print(planned: Any, as_table: bool) -> None:
     from symroof.sweep.dataset import as_json as sweep_json
 
     grid, warnings = sweep_json(planned)
-    say_json(grid)
+    if as_table:
+        say(table(grid))
+    else:
+        say_json(grid)
     for warning in warnings:
         say(f"! {warning}", err=True)
+
+
+def table(grid: dict[str, Any]) -> str:
+    """A grid as people read it: a point in a row, with three digits.
+
+    >>> print(table({"dims": ["batch"], "coords": {"batch": [1, 2]}, "data": {"itl": [0.004522, None]}, "units": {"itl": "s"}, "basis": [], "title": ""}))
+    batch  itl
+    -----  -------
+        1  4.52 ms
+        2
+    """
+    from symroof.cli.terminal import fitted_table
+
+    points = list(product(*(range(len(grid["coords"][name])) for name in grid["dims"])))
+    step = max(-(-len(points) // MOST_ROWS), 1)
+    rows = []
+    for at in points[::step]:
+        cells = [_cell(grid["coords"][name][place], "") for name, place in zip(grid["dims"], at, strict=True)]
+        for name, values in grid["data"].items():
+            for place in at:
+                values = values[place]
+            cells.append(_cell(values, grid["units"].get(name, "")))
+        rows.append(cells)
+    thinned = [f"one in {step:,} of {len(points):,} points; --json or -o FILE has all"] if step > 1 else []
+    return "\n".join([*grid["basis"], fitted_table(rows, [*grid["dims"], *grid["data"]]), *thinned])
+
+
+def _cell(value: Any, unit: str) -> str:
+    """A value of a point for people."""
+    from symroof.analysis.case_summary import DIGITS
+    from symroof.units import format_quantity
+
+    if value is None:
+        return ""
+    if isinstance(value, (str, bool)):
+        return value if isinstance(value, str) else "yes" if value else "no"
+    if not isfinite(value):
+        return "no end"
+    return f"{value:,}" if isinstance(value, int) and not unit else format_quantity(Fraction(value), unit, DIGITS)
 
 
 def _write(planned: Any, out: str, resume: bool, as_json: bool) -> None:

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Sequence
 
 import click
 
-from symroof.drawing.table_formats import text_table, width
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, text_table, width
 
 NARROWEST, USUAL = 60, 100
 """Columns below which nothing is fitted, and those assumed where the output is no terminal."""
-PASSES, FAILS, IN_PART = "✓", "✗", "~"
-"""The marks of verdicts."""
-SLIMMEST = 12
+SLIMMEST = 10
 """Columns that a column keeps in any case."""
 MARKS = re.compile(f"{PASSES}|{FAILS}|^ *{IN_PART}(?= )|^!.*$", re.MULTILINE)
 COLOURS = {PASSES: "green", FAILS: "red", IN_PART: "yellow", "!": "yellow"}
@@ -113,34 +111,50 @@ def warning_lines(warnings: Iterable[str], most: int = 4) -> list[str]:
 def fitted_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", flexible: int = -1, clip: bool = True, left: bool = False) -> str:
     """A table in the terminal's width: what is too much for it is cut from one column, by default the last, or wrapped there.
 
-    A table that the other columns alone make too wide keeps a few columns of it.
+    Where that column would keep less than ``SLIMMEST``, the widest of the others are wrapped as well.
     """
-    every = [list(row) for row in ([header] if header else []) + list(rows)]
-    if not every:
+    widths = _widths(rows, header)
+    if not widths:
         return ""
-    count = max(map(len, every))
-    place = flexible % count
-    rest = sum(max((width(row[i]) for row in every if i < len(row)), default=0) for i in range(count) if i != place)
-    room = max(columns() - len(indent) - 2 * (count - 1) - rest, SLIMMEST)
+    place = flexible % len(widths)
+    over = sum(widths) - _room(len(widths), indent)
+    widths[place] -= max(min(over, widths[place] - SLIMMEST), 0)
+    widths = _slimmed(widths, indent, place)
+    shown = [list(header)] if header else []
+    shown = [[clipped(cell, widths[i]) for i, cell in enumerate(row)] for row in shown]
     fitted = []
     for row in rows:
-        cell = row[place] if place < len(row) else ""
-        pieces = [clipped(cell, room)] if clip else _folded(cell, room)
-        fitted += _stacked([[each] for each in row[:place]] + [pieces] + [[each] for each in row[place + 1 :]])
-    return text_table(fitted, [*header[:place], clipped(header[place], room), *header[place + 1 :]] if header else (), indent, left)
+        fitted += _stacked([[clipped(cell, widths[i])] if clip and i == place else _folded(cell, widths[i]) for i, cell in enumerate(row)])
+    return text_table(fitted, shown[0] if shown else (), indent, left)
 
 
 def folded_table(rows: Sequence[Sequence[str]], header: Sequence[str] = (), indent: str = "", left: bool = False) -> str:
     """A table in the terminal's width whose widest columns are wrapped, the widest first."""
-    every = [list(row) for row in ([header] if header else []) + list(rows)]
-    if not every:
-        return ""
-    widths = [max((width(row[i]) for row in every if i < len(row)), default=0) for i in range(max(map(len, every)))]
-    room = columns() - len(indent) - 2 * (len(widths) - 1)
-    while sum(widths) > room and max(widths) > SLIMMEST:
-        widths[widths.index(max(widths))] -= 1
+    widths = _slimmed(_widths(rows, header), indent)
     folded = [line for row in rows for line in _stacked([_folded(cell, widths[i]) for i, cell in enumerate(row)])]
-    return text_table(folded, header, indent, left)
+    return text_table(folded, [clipped(cell, widths[i]) for i, cell in enumerate(header)], indent, left)
+
+
+def _widths(rows: Sequence[Sequence[str]], header: Sequence[str]) -> list[int]:
+    """The columns that each column of a table wants."""
+    every = [header, *rows] if header else list(rows)
+    return [max((width(row[i]) for row in every if i < len(row)), default=0) for i in range(max(map(len, every), default=0))]
+
+
+def _room(count: int, indent: str) -> int:
+    """The columns of the terminal for the cells of a table of so many columns."""
+    return columns() - len(indent) - 2 * (count - 1)
+
+
+def _slimmed(widths: Sequence[int], indent: str, kept: int = -1) -> list[int]:
+    """Widths that fit the terminal, the widest made slimmer first; that of ``kept`` stays as it is."""
+    slim = list(widths)
+    for _ in range(max(sum(slim) - _room(len(slim), indent), 0)):
+        widest = max((i for i in range(len(slim)) if i != kept), key=slim.__getitem__, default=-1)
+        if widest < 0 or slim[widest] <= SLIMMEST:
+            break
+        slim[widest] -= 1
+    return slim
 
 
 def _folded(cell: str, room: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import click
 
@@ -34,17 +35,43 @@ def problem(error: click.ClickException, arguments: Sequence[str], commands: Ite
     if isinstance(error, click.NoSuchOption):
         return Problem(place, f"no such option {error.option_name!r}", hint=_option_hint(error, arguments) or f"{help_} lists the options")
     if isinstance(error, click.MissingParameter):
-        kind = error.param_type or (error.param.param_type_name if error.param else "parameter")
-        named = f" {error.param.make_metavar(error.ctx)}" if error.param and error.ctx else ""
-        return Problem(place, f"missing {kind}{named}", hint=f"{help_} shows how it is called")
+        param, context = error.param, error.ctx
+        if param is None or context is None:
+            return Problem(place, "missing parameter", hint=f"{help_} shows how it is called")
+        flag = f"{max(param.opts, key=len)} " if isinstance(param, click.Option) else ""
+        choices = f"there are: {', '.join(map(str, param.type.choices))}" if isinstance(param.type, click.Choice) else ""
+        return Problem(place, f"missing {param.param_type_name} {flag}{param.make_metavar(context)}", hint=choices or f"{help_} shows how it is called")
     if isinstance(error, click.BadParameter):
         return _bad_value(error, place)
     return Problem(place, _lower(error.format_message()), hint=help_)
 
 
+OPTIONS_OF_FILES = {"targets": "--target", "simulate": ""}
+"""Places of problems that are options of another name; empty where the path is the option."""
+INPUTS_ON_THE_LINE = ("model", "hardware", "draft", "preset", "engine", "efficiency", "assume", "assume_family", "prefill")
+"""What a case of the command line takes besides inputs, each by an option of its name."""
+
+
+def on_the_line(problem: Problem, arguments: Sequence[str], command: click.Command | None) -> Problem:
+    """A problem of the command line with the option as its place: ``--mfu``, ``--set: mem_bandwidth``, ``--target: itl``, ``--among: tp``."""
+    from symroof.cli.options import COMMAND_LINE, SYMBOL_OPTIONS
+
+    first, _, rest = problem.path.partition(".")
+    if problem.file == COMMAND_LINE or OPTIONS_OF_FILES.get(problem.file) == "":
+        if first in SYMBOL_OPTIONS:
+            flags = SYMBOL_OPTIONS[first][0]
+            return replace(problem, file=next((flag for flag in flags if flag in arguments), flags[0]), path=rest)
+        if first in INPUTS_ON_THE_LINE:
+            return replace(problem, file=f"--{first.replace('_', '-')}", path=rest)
+        names = "`symroof list inputs` shows the names" if problem.message.startswith("unknown name") else ""
+        return replace(problem, file="--set", hint=problem.hint or names)
+    named = next((option for option in command.params if option.name == problem.file and option.opts[0].startswith("-")), None) if command else None
+    return replace(problem, file=OPTIONS_OF_FILES.get(problem.file) or (max(named.opts, key=len) if named else problem.file))
+
+
 def _lower(message: str) -> str:
     """A message as it goes on after its place."""
-    return (message[:1].lower() + message[1:] if message[:2].istitle() else message).rstrip(".")
+    return (message[:1].lower() + message[1:] if message[:2].istitle() else message).removesuffix(".")
 
 
 def _parameter(error: click.BadParameter) -> str:
@@ -71,6 +98,8 @@ def _option_hint(error: click.NoSuchOption, arguments: Sequence[str]) -> str:
 def _bad_value(error: click.BadParameter, place: str) -> Problem:
     """A value that an option or argument does not take; of one that is not in its list, which was meant."""
     kind, path = error.param.type if error.param else None, _parameter(error)
+    if path.startswith("--"):
+        place, path = path, ""
     if not isinstance(kind, click.Choice) or "'" not in error.message:
         return Problem(place, _lower(error.message), path=path)
     word = error.message.split("'")[1]

@@ -13,7 +13,10 @@ from symroof.specs.file_kinds import FILE_KINDS
 @family_option
 @json_option
 def command(files: tuple[str, ...], kind: str | None, assume_family: str | None, as_json: bool) -> None:
-    """Check spec files, config.json and GGUF files: every problem, with its place and a hint."""
+    """Check spec files, config.json and GGUF files: every problem, with its place and a hint.
+
+    symroof validate chat.yaml my-gpu.yaml
+    """
     from symroof.errors import InputError, Problem
 
     problems: list[Problem] = []
@@ -39,12 +42,15 @@ def _validated(file: str, kind: str | None, assume_family: str | None) -> str:
     """
     from pathlib import Path
 
+    from symroof.errors import InputError, Problem
     from symroof.specs.fields import build
     from symroof.specs.file_kinds import file_kind, spec_class
     from symroof.specs.model_files import holds_config, read_model
     from symroof.specs.study_files import read_study
     from symroof.strict_yaml import loads, read_text
 
+    if Path(file).is_dir() and not (Path(file) / "config.json").exists():
+        raise InputError(Problem(file, "is a directory without a config.json", hint=f"give its files: {file.rstrip('/')}/*.yaml"))
     if kind in (None, "model") and holds_config(Path(file)):
         read_model(str(Path(file).absolute()), None, assume_family)
         return "model"

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
+PASSES, FAILS, IN_PART = "✓", "✗", "~"
+"""The marks of verdicts."""
 UNKNOWN = "not known"
 """Stands for a missing value."""
 NUMERIC = re.compile(r"[-+~]?\d[\d.,]*(e[-+]?\d+)?\s?\S*( \([^()]*\))*$")
@@ -51,6 +53,18 @@ def _line(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> s
         padding = " " * (space - width(cell))
         cells.append(padding + cell if to_right else cell + padding)
     return "  ".join(cells)
+
+
+def card(sentences: Iterable[str], table: str, formula: str = "") -> str:
+    """Sentences, a formula in LaTeX and a table, as notebooks show them.
+
+    >>> print(card(["a < b"], "<table></table>", "x^2"))
+    <p>a &lt; b</p>
+    $$x^2$$
+    <table></table>
+    """
+    said = "<br>".join(escape(text) for text in sentences if text)
+    return "\n".join(filter(None, (f"<p>{said}</p>" if said else "", f"$${formula.replace('<', '&lt;')}$$" if formula else "", table)))
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:

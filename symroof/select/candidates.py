@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -90,6 +91,10 @@ def _split(name: str, text: str) -> list[str]:
         InputError: a part that begins with a nought, as of ``4,096``.
     """
     values = [part.strip() for part in text.split(",") if part.strip()]
+    if whole := re.fullmatch(r"\s*(\d+)\s*(?:-|:|\.\.)\s*(\d+)\s*", text):
+        between = [str(2**i) for i in range(31) if int(whole[1]) < 2**i < int(whole[2])]
+        listed = ",".join([whole[1], *between[:6], whole[2]])
+        raise InputError(Problem(ORIGIN, f"{text[:40]!r} is not a list", path=name, hint=f"write {name}={listed}"))
     if any(part.isdigit() and part.startswith("0") and part != "0" for part in values):
         raise InputError(Problem(ORIGIN, f"{text[:40]!r}: a comma separates candidates", path=name, hint=f"write {text.replace(',', '')[:40]}"))
     return values
@@ -194,7 +199,14 @@ def expand_layouts(cases: Sequence[BoundCase], counts: DeviceCounts) -> tuple[Bo
         return tuple(cases)
     chosen = [name for name in counts.chosen if name in cases[0].given]
     if chosen:
-        raise InputError(Problem("study", f"it chooses {chosen[0]}, which layouts of devices choose", path=chosen[0], hint=f"leave {chosen[0]} out"))
+        raise InputError(
+            Problem(
+                "study",
+                f"{counts.word} tries every layout, and the study fixes {chosen[0]}",
+                path=chosen[0],
+                hint=f"leave {chosen[0]} out of the study, or list --among {chosen[0]}=1,2,4,8 instead",
+            )
+        )
     layouts = _layouts if counts.whole else _instances
     every = (laid for bound_case in cases for count in counts.numbers for degrees in layouts(bound_case, count) for laid in _in_layout(bound_case, degrees))
     made = tuple(itertools.islice(every, MOST_CANDIDATES + 1))

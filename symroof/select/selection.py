@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -73,8 +73,10 @@ MONEY = ("cost", "price", "fleet")
 WHOLE_DEVICES = ("price", "fleet")
 """Orders in which many are equally good, as a price is that of so many devices."""
 
-SHOWN = ("ttft", "itl", "decode_throughput", "cost_per_mtok")
-"""The quantities that a choice shows of each configuration in a notebook."""
+SHOWN = {"loaded_ttft": "TTFT", "sustained_itl": "ITL", "sustained_throughput_per_device": "token/s per device", "cost_per_mtok": "per million tokens"}
+"""The quantities that a choice shows of each configuration in a notebook, with the heads of their columns."""
+MOST_SHOWN = 20
+"""Configurations of a notebook's table."""
 
 RANK = {"passes": 0, "in part": 2, "fails": 4, "unknown": 5}
 """The order of the states; between the first two, what fails at its batch and passes at another."""
@@ -132,14 +134,22 @@ class Selection:
         return f"<Selection: {len(self.passing)} of {len(self.configurations)} pass{first}>"
 
     def _repr_html_(self) -> str:
-        from symroof.drawing.table_formats import html_table
+        from symroof.analysis.case_summary import DIGITS
+        from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, card, html_table
 
-        measures = [name for name in SHOWN if any(c.run.result(name) for c in self.configurations)]
-        rows = [
-            [c.label, c.state, f"{c.run.batch:,}", *(c.run.bound_case.both_text(c.run.tested(name)) if c.run.result(name) else "" for name in measures)]
-            for c in self.configurations
-        ]
-        return html_table(["configuration", "state", "batch", *measures], rows, repr(self))
+        count, passing = len(self.configurations), len(self.passing)
+        best = self.passing[0] if passing else None
+        said = f"{passing:,} of {count:,} configuration{'s' * (count != 1)} pass{'es' * (1 in (passing, count))}"
+        said += f"; first by {self.order}: {best.label}, batch {best.run.batch:,}" if best else ""
+        names = [(name, head) for name, head in SHOWN.items() if any(c.run.result(name) for c in self.configurations)]
+        mark = {"passes": PASSES, "fails": FAILS, "in part": IN_PART, "unknown": "?"}
+        rows = []
+        for c in self.configurations[:MOST_SHOWN]:
+            results = [c.run.result(name) for name, _ in names]
+            values = [replace(result, low=None, high=None).plain(DIGITS) if result else "" for result in results]
+            rows.append([mark[c.state], c.label, f"{c.run.batch:,}", *values, ", ".join(dict.fromkeys((*c.run.missed_as_expected, *c.run.missed)))])
+        caption = f"the first {MOST_SHOWN} of {count:,}" if count > MOST_SHOWN else ""
+        return card([said], html_table(["", "configuration", "batch", *(head for _, head in names), "misses"], rows, caption))
 
     def target_name(self, target: str) -> str:
         """A target with the statistic that it is of, ``ttft p99``; a mean goes without saying."""
@@ -231,7 +241,7 @@ class Selection:
         givens = [c.run.own.given for c in self.configurations]
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
-        return ("every replica has the same parallel layout: --among instance_devices=1,2,4,8 tries every layout of a replica",)
+        return ("every replica has the same layout, and another may cost less: --among instance_devices=1,2,4,8 tries every layout",)
 
     @property
     def _full_steps(self) -> tuple[str, ...]:

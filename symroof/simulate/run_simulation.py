@@ -184,7 +184,7 @@ def number(case: Case, name: str) -> Fraction:
     try:
         return Fraction(case.value(name))
     except NoValue as error:
-        raise InputError(Problem("simulate", str(error), path=name)) from None
+        raise InputError(Problem("simulate", f"a simulation {error}", path=name)) from None
 
 
 def _rules(answers: BoundCase, cost: StepCost, prefill: StepCost, schedule: str, budget: int | None) -> tuple[Rules, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from symroof.specs.fields import STATISTICS
 if TYPE_CHECKING:
     from symroof.simulate.server import Server
 
-METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "response_time": "end to end", "queue_wait": "wait before the prefill"}
+METRICS = {"ttft": "time to first token", "itl": "inter-token latency", "response_time": "end to end", "queue_wait": "wait before prefill"}
 """Times of which there are a mean and percentiles, and what people read."""
 FIELDS = [("arrival", float), ("start", float), ("first_token", float), ("end", float), ("prompt", np.int64), ("output", np.int64), ("cached", np.int64),
           ("priority", np.int64), ("refused", bool), ("counted", bool)]  # fmt: skip
@@ -226,20 +226,9 @@ class Simulation:
             **self.ledger,
         }  # fmt: skip
 
-    def tables(self) -> list[tuple[tuple[str, ...], list[list[str]]]]:
-        """The headed tables that people read: times, and rates."""
-        from symroof.units import format_quantity
-
-        def written(figure: Figure, unit: str) -> str:
-            if not math.isfinite(figure.value):
-                return "-"
-            if unit == "":
-                value, half = f"{figure.value:.1%}", f"{figure.half or 0:.1%}"
-            else:
-                value, half = (format_quantity(Fraction(number), unit) for number in (figure.value, figure.half or 0.0))
-            return value if figure.half is None else f"{value} ± {half}"
-
-        times = [[METRICS[metric], *(written(figure, "s") for figure in each.values())] for metric, each in self.summary.items()]
+    def tables(self, digits: int = 3) -> list[tuple[tuple[str, ...], list[list[str]]]]:
+        """The headed tables that people read: times, and rates; an interval as a share of its value."""
+        times = [[METRICS[metric], *(_written(figure, "s", digits) for figure in each.values())] for metric, each in self.summary.items()]
         words = {
             "request_rate": "responses",
             "throughput": "output tokens",
@@ -247,7 +236,7 @@ class Simulation:
             "busy": "busy",
             "prefilling": "in steps that prefill",
         }
-        rates = [[words.get(name, name), written(figure, unit)] for name, (figure, unit) in self.rates.items()]
+        rates = [[words.get(name, name), _written(figure, unit, digits)] for name, (figure, unit) in self.rates.items()]
         return [(("", *STATISTICS), times), ((), rates)]
 
     def __eq__(self, other: object) -> bool:
@@ -272,3 +261,18 @@ class Simulation:
         from symroof.drawing.table_formats import html_table
 
         return "".join(html_table(header, rows) for header, rows in self.tables())
+
+
+def _written(figure: Figure, unit: str, digits: int) -> str:
+    """A figure as people write it: ``16.4 ms ± 2 %``; a share in percent, as its interval."""
+    from symroof.units import format_quantity
+
+    if not math.isfinite(figure.value):
+        return "-"
+    if unit == "":
+        return f"{figure.value:.1%}" + (f" ± {figure.half:.1%}" if figure.half is not None else "")
+    value = format_quantity(Fraction(figure.value), unit, digits)
+    if figure.half is None:
+        return value
+    share = 100 * figure.half / figure.value if figure.value else 0.0
+    return f"{value} ± {share:.{0 if share >= 10 else 1}f} %"

@@ -137,7 +137,7 @@ class EfficienciesSpec(Spec):
         nearest = min(self.measured, key=lambda kind: (sum(FARTHEST[name] for name in kind.differences(case)), -kind.rows))
         if nearest.differences(case) in ((), ("device",)):
             return ""
-        return f"expected without a measurement like this; the nearest are of {nearest.words}"
+        return f"nothing like this was measured; the nearest measurements are of {nearest.words}"
 
     def chosen(self, name: str, family: str, engine: str) -> tuple[Efficiency, str]:
         """The entry for an input, and a word where it is not of this very family and class.

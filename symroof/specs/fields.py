@@ -90,7 +90,7 @@ def in_unit(value: object, unit: str, written_in: str | None = None, bare: bool 
             raise ValueError(f"write {KINDS.get(unit, 'the unit')}, such as {example(unit, written_in)}; write {_probable(read.value, unit, written_in)}")
         return Quantity(read.value * parse_unit(written_in or unit).size, dimension, f"{read.text} {written_in or unit}")
     if strict(read.dimension) != strict(dimension):
-        raise ValueError(f"is {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}")
+        raise ValueError(f"is in {describe(read.dimension)}, but {describe(dimension)} is needed, such as {example(unit)}")
     return read
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -36,6 +37,10 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
     from symroof.specs.checkpoint_precisions import is_checkpoint_precision, quantization_at
 
     named = catalogue.model_by_hub_name(name)
+    called = named.name if named else name
+    asked, own_words = _words(called), _words(spec.name)
+    if not (asked.keys() <= own_words.keys() or own_words.keys() <= asked.keys() or "".join(asked) == "".join(own_words)):  # another model of the same shape
+        spec = spec.model_copy(update={"title": f"{spec.shown_name} ({called})"})
     if named is None:
         return spec
     said = [f"{name[:80]} is taken as {named.name}; {named.remark()}"] if named.version else []
@@ -58,6 +63,11 @@ def _as_named(spec: ModelSpec, name: str) -> ModelSpec:
             f"its name says {named.stored_word}, which is not known here: counted as it was published, {'; '.join(filter(None, ('say --weights', near)))}"
         )
     return spec.model_copy(update={"caveats": (*spec.caveats, *said)})
+
+
+def _words(name: str) -> dict[str, None]:
+    """The words and numbers of a name, in order."""
+    return dict.fromkeys(re.findall("[a-z]+|[0-9]+", name.lower()))
 
 
 def model_path(name: str, base: Path | None = None) -> Path | None:

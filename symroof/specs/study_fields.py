@@ -180,7 +180,7 @@ def efficiency_basis(value: object) -> str:
         ValueError: neither.
     """
     if value not in BASES:
-        raise ValueError(f"must be one of {', '.join(BASES)}; {nearest(str(value)[:40], BASES)}")
+        raise ValueError(f"no such efficiency {str(value)[:40]!r}; {nearest(str(value)[:40], BASES)}")
     return str(value)
 
 

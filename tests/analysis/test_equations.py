@@ -6,8 +6,8 @@ import symroof as sr
 from symroof.api import Study
 
 REFUSED = [  # equation, unknown, the message as it is printed
-    ("kv_cache_bytes", "batch", "equation: is not of the form lhs = rhs"),
-    ("batch_to_ridgee", None, "equation: is not of the form lhs = rhs\n    hint: did you mean 'batch_to_ridge'?"),
+    ("kv_cache_bytes", "batch", "kv_cache_bytes: no such threshold, and not of the form lhs = rhs"),
+    ("batch_to_ridgee", None, "batch_to_ridgee: no such threshold, and not of the form lhs = rhs\n    hint: did you mean 'batch_to_ridge'?"),
     ("kv_cache_bytes <= weight_bytes", "batch", "equation: is a bound, not of the form lhs = rhs\n    hint: solve it with =; the answer says on which side of the crossing it holds"),
     ("kv_cache_bytes = weight_bytez", "batch", "kv_cache_bytes = weight_bytez: unknown name 'weight_bytez'\n    hint: did you mean 'weight_bytes'?"),
     ("kv_cache_bytes(batchh = 2) = weight_bytes", "batch", "kv_cache_bytes(batchh = 2) = weight_bytes: unknown name 'batchh'\n    hint: did you mean 'batch'?"),

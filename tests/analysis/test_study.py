@@ -248,7 +248,7 @@ def test_four_cases_are_shown(batches, more, further):
     page = study._repr_html_()
     assert f"<caption>Study{further}</caption>" in page
     assert all(f"batch {n}, prompt 100" in page for n in batches[:4]) and "batch 5" not in page
-    assert "memory_bytes" in page and "ttft" not in page  # a row only where a case has a value
+    assert "concurrency" not in page and "ttft" not in page  # a row only where a case has a value
     assert "cost_per_mtok" in sr.Study("gpt2", ["h100-sxm", "h200"], prompt=100, output=20)._repr_html_()  # the price of one of them is known
 
 

@@ -33,12 +33,56 @@ def test_reprs_are_short_and_no_addresses(tmp_path):
 
 
 def test_html_forms_hold_the_numbers_and_escape(tmp_path):
-    assert STUDY.first.result("itl").text() in STUDY._repr_html_()
-    assert "passes" in sr.select(STUDY)._repr_html_()
+    card = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8, efficiency="peak")._repr_html_()
+    assert "<td>5.77 ms</td>" in card and "limited by memory" in card.partition("<table>")[0]  # 19.35 GB at 3.35 TB/s
+    assert "<td>✓</td>" in sr.select(STUDY)._repr_html_() and "pass" in sr.select(STUDY)._repr_html_().partition("<table>")[0]
     note = tmp_path / "note.md"
     note.write_text("The ridge is < 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->")
     shown = sr.check(note)._repr_html_()
     assert "<table>" in shown and "&lt; 295" in shown
+
+
+def test_cards_have_a_sentence_a_formula_and_a_table():
+    single = sr.Study("llama-3-8b", "h100-sxm", prompt=4096, output=64, batch=8, targets={"itl": "1 ms"})
+    for shown, said, cell in (
+        (single, "✗ itl within 1 ms", "<td>sustained_itl</td>"),
+        (single.derive("itl"), "itl, inter-token latency: time of one decode step at the current context: expected", "<td>decode_memory_time</td>"),
+        (single.solve("max_batch_memory"), "batch: at most", "<td>within memory</td><td>yes</td>"),
+        (sr.solve("batch_to_ridge"), "batch: depends on the conditions", "<td>only if</td>"),
+        (sr.Study("llama-3-8b", batch=[1, 2]), "2 cases", "<td>weight_bytes</td>"),
+        (sr.Theory.load("training-step").study(model_parameters=7e9), "A training run", "<td>112 GB</td>"),
+        (sr.Study().derive("kv_bytes_per_token"), "no number, it needs n_layers", "$$"),
+    ):
+        card = shown._repr_html_()
+        assert card.startswith("<p>") and said in card.partition("</p>")[0] and cell in card, card
+    assert "$$" in single.derive("itl")._repr_html_() and "<table>" not in sr.Study().derive("kv_bytes_per_token")._repr_html_()
+
+
+def test_a_study_of_three_devices_says_how_many_meet_its_targets():
+    """16.06 GB of weights: at 0.3 TB/s a step takes 53 ms, at 3.35 TB/s 5 ms."""
+    card = sr.Study("llama-3-8b", ["h100-sxm", "h200", "l4"], prompt=100, output=20, batch=1, targets={"itl": "25 ms"})._repr_html_()
+    assert "3 cases; 2 fit and meet every target" in card
+
+
+def test_a_review_shows_its_first_page_and_is_written(tmp_path):
+    study = sr.Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"})
+    asked = study.request
+    review = study.report(tmp_path / "review", formats=("md",))
+    assert study.request == asked  # asked for a review, it counts as before
+    page = (tmp_path / "review" / "review.md").read_text(encoding="utf-8")
+    assert "fits and meets its target" in review.says and review.says in repr(review)
+    assert review._repr_markdown_() in page or review._repr_markdown_().splitlines()[0] in page
+    assert (tmp_path / "review" / "review-roofline.svg").is_file()
+    assert review.save(tmp_path / "other") == tmp_path / "other" / "review.html"
+
+
+def test_what_a_study_offers_is_what_the_reference_has():
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text(encoding="utf-8")
+    listed = page.partition("autoclass:: symroof.Study\n   :members: ")[2].partition("\n")[0].split(", ")
+    assert [name for name in dir(sr.Study("gpt2")) if not name.startswith("_")] == listed
+    assert set(dir(sr)) - {name for name in dir(sr) if name.startswith("__")} == set(sr.__all__) - {"__version__"}
 
 
 def test_latex_of_solutions_and_derivations():

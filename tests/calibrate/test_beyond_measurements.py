@@ -25,7 +25,7 @@ CASE = {"prompt": 2000, "output": 100, "batch": 8}
 def test_what_is_said_beside_an_expectation(case, nearest):
     for basis in ({}, {"efficiency": "measured"}):
         found = Study(**case, **CASE, **basis).first.beyond_measurements
-        assert found.startswith("expected without a measurement like this; the nearest are of " + nearest) if nearest else found == ""
+        assert found.startswith("nothing like this was measured; the nearest measurements are of " + nearest) if nearest else found == ""
 
 
 def test_nothing_is_said_where_nothing_is_expected_by_measurements():

@@ -86,4 +86,4 @@ def test_a_file_and_a_line_say_the_same(tmp_path):
         '"prefill_devices": {"value": 2', '"prefill_devices": 2'
     )
     bad = call("eval", str(study), "--prefill", "instances=none")
-    assert bad.code == 2 and "prefill.instances: is a whole number from 1 on" in bad.err
+    assert bad.code == 2 and "--prefill: instances: is a whole number from 1 on" in bad.err

@@ -24,7 +24,7 @@ def test_the_block_is_one_a_study_takes(measured, tmp_path):
     outcome = call("calibrate", measured, *CASE, "-o", block)
     assert (outcome.code, outcome.err) == (0, f"wrote {block}\n")
     written = block.read_text(encoding="utf-8")
-    assert written.strip() in outcome.out
+    assert written.splitlines()[-1] in outcome.out and written.strip() in good("calibrate", measured, *CASE, "--all").out
     study = tmp_path / "study.yaml"
     study.write_text(study_text(model="llama-3.1-8b") + written, encoding="utf-8")
     good("validate", study)
@@ -45,7 +45,7 @@ def test_json_and_text_say_the_same(measured):
     assert result["parameters"]["mfu"]["low"] < result["parameters"]["mfu"]["value"] < result["parameters"]["mfu"]["high"]
     assert (result["level"], result["freedom"], len(result["rows"])) == (0.95, 11, 14)
     assert result["inputs"]["layer_overhead"]["defaulted"] is True
-    text = good("calibrate", measured, *CASE).out
+    text = good("calibrate", measured, *CASE, "--all").out
     for word in ("95% interval", "Student's t with 11 degrees", "* layer_overhead", "roofline=aggregate*", "limited by", "efficiency: {mfu: "):
         assert word in text
 

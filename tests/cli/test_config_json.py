@@ -44,7 +44,7 @@ def test_the_name_is_the_folders(folder):
 
 
 def test_a_folder_in_the_working_directory_needs_no_slash(folder):
-    done = process("show", folder.name, cwd=folder.parent)
+    done = process("show", folder.name, "--all", cwd=folder.parent)
     assert done.returncode == 0, done.stderr
     assert "8,030,261,248" in done.stdout
 
@@ -56,12 +56,12 @@ def test_filled_in_fields_are_reported_before_every_number(folder):
 
 def test_show_prints_layers_parameters_flops_bytes_and_defaults(monkeypatch):
     monkeypatch.setenv("COLUMNS", "500")
-    out = good("show", CONFIGS / "gpt-oss-20b.config.json").out
+    out = good("show", CONFIGS / "gpt-oss-20b.config.json", "--all").out
     for heading in ("layers", "parameters", "FLOPs of a token, by operator", "bytes by stream"):
         assert f"\n{heading}\n" in out
     for message in ("20,914,757,184", "local", "window 128", "moe: 4 of 32 experts of 2,880", "config.json, as GptOssConfig of transformers"):
         assert message in out
-    assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json").out.split("missing in the file and filled in")[1]
+    assert "head_dim" in good("show", CONFIGS / "qwen2.5-7b.config.json", "--all").out.split("missing in the file and filled in")[1]
 
 
 def test_show_in_json_holds_the_defaults():
@@ -88,7 +88,7 @@ def test_a_key_that_is_not_read_is_said_in_text_and_json(folder):
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"num_hash_experts": 4, "comment": "abc"}))
     said = "keys of its file that are not read, so that any number may be wrong: num_hash_experts, comment"
-    assert said in good("show", folder).out
+    assert said in good("show", folder, "--all").out
     assert said in flat(good("eval", "--model", folder, "--prompt", 128).out)
     assert any(said in warning for warning in cases("--model", folder, "--prompt", 128)[0]["warnings"])
     assert said in flat(good("vllm", f"vllm serve {folder}", "--hardware", "h100-sxm").out)
@@ -98,7 +98,7 @@ def test_assume_family_is_the_way_out_and_is_reported(unknown):
     case = cases("--model", unknown, "--assume-family", "llama", "--prompt", 128)[0]
     assert case["quantities"]["params"]["value"] == 8_030_261_248
     assert any("read as llama, as asked; its model_type is lama" in warning for warning in case["warnings"])
-    assert "read as llama" in good("show", unknown, "--assume-family", "llama").out
+    assert "read as llama" in good("show", unknown, "--assume-family", "llama", "--all").out
     assert good("validate", unknown, "--assume-family", "llama").out.endswith("a valid model file\n")
     assert "no such family 'lma'" in refused("show", unknown, "--assume-family", "lma")
 

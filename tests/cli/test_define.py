@@ -142,7 +142,7 @@ def test_a_theory_that_is_not_there_is_the_fault_of_its_line(tmp_path):
 
 def test_show_and_list_and_init(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
-    shown = good("show", "training-step").out
+    shown = good("show", "training-step", "--all").out
     assert "6 FLOP*model_parameters*training_tokens" in shown and "ZeRO" in shown
     assert [entry["name"] for entry in good("list", "theories", "--json").json["entries"]] == ["training-step"]
     assert good("validate", "--kind", "theory", _starter(tmp_path)).out.endswith("a valid theory file\n")

@@ -39,7 +39,7 @@ def test_presets_count_the_case_of_the_options_or_a_study():
 
 def test_text_and_markdown_show_every_step():
     sides = ("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048", "-q", "kv_cache_bytes")
-    text = good(*sides).out
+    text = good(*sides, "--all").out
     assert "input  prompt: 1,024 tokens -> 2,048 tokens" in text
     assert "+134.2 MB  × 2" in text
     markdown = good(*sides, "--format", "md").out
@@ -52,7 +52,7 @@ def test_text_and_markdown_show_every_step():
         (("symroof",), "give two sides"),
         (("symroof", "gen", *CASE), "is not a study, a preset or a case in quotes"),
         (("llama-3-8b-chatt", "symroof"), "did you mean 'llama-3-8b-chat'"),
-        (("symroof", "tutorial-mlsysim"), "give a study file, or a case as command-line options"),
+        (("symroof", "tutorial-mlsysim"), "give a study file or a case"),
         (("symroof", "tutorial-mlsysim", *CASE, "-q", "itll"), "no such quantity"),
         (("symroof", "tutorial-mlsysim", *CASE, "--batchsize", "3"), "--batchsize"),
         (("--model llama-3-8b", "--modell llama-3-8b"), "no such option"),
@@ -144,7 +144,7 @@ def test_a_preset_that_does_not_move_a_quantity_says_what_it_sets():
         (("--explain", "itl = 3 GB", *CASE), "is byte, but the quantity is s"),
         (("--explain", "itl = soon", *CASE), "is not a number"),
         (("--explain", "itll = 3 ms", *CASE), "no such quantity"),
-        (("--explain", "itl = 3 ms"), "give a study file, or a case as command-line options"),
+        (("--explain", "itl = 3 ms"), "give a study file or a case"),
         ((" ".join(CASE), "14.2 GB", "-q", "itl"), "is byte, but the quantity is s"),
         ((" ".join(CASE), "14.2 ms", "-q", "itl,ttft"), "a number belongs to one quantity"),
         ((" ".join(CASE), "itl = 14.2 ms", "-q", "ttft"), "a number belongs to one quantity"),

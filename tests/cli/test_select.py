@@ -71,7 +71,7 @@ RATE = (
 def test_the_first_screen_is_verdict_table_and_what_fails_needs(monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     lines = good("select", *RATE).out.splitlines()
-    assert len(lines) <= 25 and max(map(len, lines)) <= 100
+    assert len(lines) <= 25 and max(len(line) for line in lines if not line.startswith("review it: ")) <= 100
     assert lines[0] == "1 of 2 configurations passes: memory and itl within 20 ms"
     assert lines[1].startswith("✓ cheapest: h100-sxm, batch ") and "USD/hour" in lines[1]
     head = next(line for line in lines if "configuration" in line and "TTFT" in line)
@@ -195,3 +195,33 @@ def test_as_a_process_nothing_but_the_result_is_on_standard_output():
     assert done.returncode == 0
     assert json.loads(done.stdout)["passing"] == 1
     assert not done.stderr
+
+
+REVIEWED = [
+    ("--model", "llama-3.1-8b", "--among", "hardware=l40s,h100-sxm", "--among", "weights=fp16,fp8", "--prompt", "1000", "--output", "100", "--target", "itl=20 ms"),
+    ("--model", "llama-3.1-70b", "--hardware", "h200", "--among", "tp=4,2", "--isl", "2000", "--output", "300", "--set", "arrival_rate=20/s", "--target", "itl=50 ms"),
+    ("--model", "llama-3-8b", "--model", "qwen3-8b", "--hardware=h100-sxm", "--prompt", "500", "--output", "50", "--among", "chunk=512,1024", "--target", "itl=20 ms", "--show", "2"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", REVIEWED)
+def test_the_command_that_reviews_the_first_evaluates_the_same_case(line):
+    import shlex
+
+    (shown,) = [text for text in good("select", *line).out.splitlines() if text.startswith("review it: ")]
+    program, command, *words = shlex.split(shown.removeprefix("review it: "))
+    assert (program, command) == ("symroof", "report")
+    (case,) = good("eval", *words, "--efficiency", "measured", "--json").json["cases"]
+    first = good("select", *line, "--json").json["configurations"][0]
+    assert case["inputs"]["batch"]["value"] == first["batch"] and case["hardware"] == first["hardware"] and case["model"] == first["model"]
+    for name in ("sustained_itl", "loaded_ttft", "memory_bytes", "fleet_price"):
+        if name in case["quantities"] and name in first["quantities"]:
+            assert case["quantities"][name]["value"] == pytest.approx(first["quantities"][name]["value"], rel=1e-9)
+    assert "sustained_itl" in case["quantities"]
+
+
+def test_what_options_cannot_say_is_not_offered_for_review(tmp_path):
+    hardware = tmp_path / "mine.yaml"
+    hardware.write_text((ROOT / "specs" / "hardware" / "h100-sxm.yaml").read_text().replace("name: h100-sxm", "name: mine"))
+    outcome = good("select", "--model", "llama-3-8b", "--hardware", hardware, "--prompt", "500", "--output", "50", "--target", "itl=50 ms").out
+    assert "review it: " not in outcome

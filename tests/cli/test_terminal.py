@@ -5,36 +5,56 @@ import pytest
 from symroof.cli.terminal import clipped, coloured, fitted_table, folded_table, reflowed, warning_lines, wrapped
 from symroof.drawing.table_formats import width
 
-from . import call
+from . import ROOT, STUDIES, call
 
 CASE = ("--model", "llama-3-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "64", "--batch", "4")
+R1 = ("--model", "deepseek-r1", "--hardware", "h200", "--tp", "8", "--prompt", "4096", "--output", "512", "--batch", "32")
+THREE = ("--hardware", "l4", "--hardware", "mi300x")
 LINES = {
+    "help": ("--help",),
     "eval": ("eval", *CASE),
-    "eval of several": ("eval", *CASE, "--hardware", "l4"),
+    "eval of a large model": ("eval", *R1, "--target", "itl=50 ms"),
+    "eval of several": ("eval", *CASE, *THREE),
     "eval without a prompt": ("eval", *CASE[:4]),
-    "select": ("select", *CASE[:-2], "--among", "hardware=all", "--target", "itl=20 ms"),
+    "eval of a study": ("eval", STUDIES / "llama-3-70b-chat.yaml"),
+    "select": ("select", *CASE[:-2], "--among", "hardware=h100-sxm,l4,l40s,h200", "--target", "itl=20 ms"),
+    "select with arrivals": ("select", *R1[:-2], "--among", "tp=8,16", "--set", "arrival_rate=5/s", "--target", "itl=50 ms"),
     "solve": ("solve", "max_batch_itl", *CASE, "--target", "itl=20 ms"),
     "solve without numbers": ("solve", "batch_to_ridge"),
+    "solve several": ("solve", "max_batch_memory", *CASE, *THREE),
     "derive": ("derive", "ttft", *CASE),
+    "derive of a large model": ("derive", "sustained_itl", *R1),
+    "derive without numbers": ("derive", "itl"),
     "diff": ("diff", "genz", "symroof", *CASE),
+    "diff of a measurement": ("diff", "--measured", "itl = 28 ms", *CASE),
     "simulate": ("simulate", *CASE, "--requests", "50"),
+    "simulate often": ("simulate", *R1, "--requests", "50", "--replications", "2", "--target", "itl=50 ms"),
+    "vllm": ("vllm", "vllm serve meta-llama/Llama-3.1-8B-Instruct", *CASE[2:6], "--target", "itl=30 ms"),
     "server": ("server", "llama-server -m llama-3.1-8b --parallel 4", "--hardware", "h100-sxm", "--prompt", "1024"),
-    "list": ("list", "quantities"),
-    "show": ("show", "h100-sxm"),
+    "calibrate": ("calibrate", ROOT / "docs" / "measured.csv", "--model", "llama-3.1-8b", "--hardware", "h100-sxm"),
+    "list quantities": ("list", "quantities"),
+    "list models": ("list", "models"),
+    "list hardware": ("list", "hardware"),
+    "list measured": ("list", "measured"),
+    **{f"show {name}": ("show", name) for name in ("llama-3-8b", "deepseek-v3", "h100-sxm", "genz", "argonne-llm-inference-bench", "itl", "batch_to_ridge")},
 }
+FIRST_SCREEN = 30
+"""Lines after which a first screen ends: the answer and what it rests on."""
 
 
 @pytest.mark.parametrize("columns", [80, 100, 140])
 @pytest.mark.parametrize("name", LINES)
-def test_no_line_is_wider_than_the_terminal(name, columns, monkeypatch):
-    if name in ("eval of several", "select", "simulate", "show", "solve without numbers") and columns < 100:
-        pytest.skip("its table has more columns than that, or its formula longer words")
+def test_a_first_screen_fits_the_terminal(name, columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
     outcome = call(*LINES[name])
     assert outcome.code in (0, 1), outcome.err
     lines = outcome.out.splitlines()
-    command_line = 1 if name == "server" else 0  # the line to start is to be copied whole
-    assert max(map(width, lines[command_line:])) <= columns, max(lines[command_line:], key=width)
+    command_line = 1 if name in ("server", "vllm") else 0  # the line to start is to be copied whole
+    lines = [line for line in lines if not line.startswith("review it: ")]
+    formulas = {line for line in lines if len(line.split()) == 1 and "(" in line}  # a product that has no place to break
+    assert max(map(width, set(lines[command_line:]) - formulas)) <= columns, max(lines[command_line:], key=width)
+    if columns >= 100 and not name.startswith("list "):
+        assert len(lines) <= FIRST_SCREEN, "\n".join(lines)
 
 
 def test_a_narrow_terminal_gets_at_least_sixty_columns(monkeypatch):

@@ -133,14 +133,45 @@ def test_the_output_counts_beside_the_prompt():
         (["show", "foo"], "foo: unknown name", "`symroof list models`, hardware, quantities, inputs or thresholds shows names; a path to a file works too"),
         (["list", "gpus"], "symroof list: KIND: no such value 'gpus'", "did you mean 'hardware'?"),
         (["eval", *CASE, "--format", "json"], "symroof eval: no such option '--format'", "did you mean '--json'?"),
-        (["select", *CASE, "--format", "json"], "symroof select: --format: no such value 'json'", "did you mean '--json'?"),
+        (["select", *CASE, "--format", "json"], "--format: no such value 'json'", "did you mean '--json'?"),
         (["eval", *CASE, "--promt", "3"], "symroof eval: no such option '--promt'", "did you mean '--prompt'?"),
         (["sweep", *CASE, "--over", "batch=1-8"], "--over: batch: '1-8' is not a range", "write batch='1:8'"),
         (["show"], "symroof show: missing argument NAME", "`symroof show --help` shows how it is called"),
+        (["probe", "--model", "gpt2"], "symroof probe: missing option --out FILE.csv", "`symroof probe --help` shows how it is called"),
+        (["eval", *CASE, "--weights", "int3"], "--weights: unknown precision 'int3'", "did you mean 'int8'?"),
+        (["eval", *CASE, "--set", "mem_bandwith=3 TB/s"], "--set: mem_bandwith: unknown name 'mem_bandwith'", "did you mean 'mem_bandwidth'?"),
+        (["eval", *CASE, "--set", "zzz=3"], "--set: zzz: unknown name 'zzz'", "`symroof list inputs` shows the names"),
+        (["eval", *CASE, "--target", "itl=50"], "--target: itl: write the unit of a time, such as '50 ms'", "write itl='50 ms'"),
+        (["eval", *CASE, "--efficiency", "max"], "--efficiency: no such efficiency 'max'", "there are: measured, peak"),
+        (["select", *CASE, "--by", "speed"], "--by: no such order 'speed'", "there are: cost, fleet, itl, price, rate, throughput, ttft"),
+        (["select", *CASE, "--among", "tp=1-8"], "--among: tp: '1-8' is not a list", "write tp=1,2,4,8"),
+        (["solve", "batch_to_rige", *CASE], "batch_to_rige: no such threshold, and not of the form lhs = rhs", "did you mean 'batch_to_ridge'?"),
+        (["list", "models", "zzz"], "list models: no entry contains 'zzz'", "`symroof list models` shows all"),
     ],
 )
 def test_a_slip_on_the_line_gets_place_message_and_hint(words, message, hint):
     assert refused(*words) == f"{message}\n    hint: {hint}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["eval", *CASE, "--mfu", "2"], "--mfu: must be between 0 and 1 (for example 0.62 or 62 %)\n"),
+        (["eval", *CASE, "--isl", "-5"], "--isl: must be positive\n"),
+        (["eval", *CASE, "--prompt", "200 ms"], "--prompt: is in s, but token is needed, such as '1 token'\n"),
+        (["select", *CASE, "--show", "0"], "--show: 0 is not in the range x>=1\n"),
+        (["eval"], "symroof eval: give a study file or a case: --model llama-3-8b --hardware h100-sxm --prompt 4096\n    hint: `symroof eval --help`\n"),
+    ],
+)
+def test_the_place_of_a_problem_is_the_option(words, said):
+    assert refused(*words) == said
+
+
+def test_for_programs_the_place_of_a_problem_is_where_it_came_from():
+    import json
+
+    (error,) = json.loads(refused("eval", *CASE, "--mfu", "2", "--json"))["errors"]
+    assert (error["file"], error["path"]) == ("command line", "mfu")
 
 
 def test_a_usage_error_is_json_where_json_is_asked_for():

@@ -87,3 +87,10 @@ def test_it_is_quick_and_help_loads_neither_numpy_nor_sympy():
     assert time.process_time() - started < 5
     program = "import sys; from symroof.cli.main import main; main(['vllm', '--help']); sys.exit(any(m in sys.modules for m in ('numpy', 'sympy', 'pydantic')))"
     assert process(code=program).returncode == 0
+
+
+def test_a_mistyped_flag_is_pointed_out_and_a_flag_without_effect_is_not():
+    line = "vllm serve meta-llama/Llama-3.1-8B --max-num-sequences 3 --port 80 --mamba-block-size 16"
+    text = good("vllm", line, "--hardware", "h100-sxm", "--prompt", "100", "--output", "10").out
+    assert "! --max-num-sequences is not read: did you mean --max-num-seqs?" in text
+    assert text.count("is not read") == 1

@@ -116,7 +116,7 @@ def test_a_threshold_is_listed_solved_and_reviewed(newcomer):
 
 
 def test_a_limit_form_is_printed_for_what_it_moves(newcomer):
-    assert "as the fixed cost of a step vanishes:" in newcomer.run("derive", "itl", *CASE, "--set", "step_overhead=5 ms").out
+    assert "as the fixed cost of a step vanishes:" in newcomer.run("derive", "itl", *CASE, "--set", "step_overhead=5 ms", "--all").out
 
 
 def test_a_switch_value_is_listed_and_chosen(newcomer):
@@ -168,7 +168,7 @@ def test_a_model_is_listed_valid_and_counted(newcomer):
 def test_a_source_of_measurements_is_listed_valid_and_shown(newcomer):
     assert listed(newcomer, "measured")["made-up-source"]["measurements"] == 1
     newcomer.run("validate", newcomer.root / "specs/measured/made-up-source.yaml")
-    assert "1.02 s" in newcomer.run("show", "made-up-source").out
+    assert "1.02 s" in newcomer.run("show", "made-up-source", "--all").out
 
 
 def test_a_theory_is_listed_shown_and_worked_out(newcomer):
@@ -189,7 +189,7 @@ def test_an_engine_is_listed_valid_and_chosen(newcomer):
 def test_a_preset_is_listed_valid_shown_and_taken_apart(newcomer):
     assert "made-up-tool" in listed(newcomer, "presets")
     newcomer.run("validate", newcomer.root / "specs/presets/made-up-tool.yaml")
-    assert "the device waits for it" in newcomer.run("show", "made-up-tool").out
+    assert "the device waits for it" in newcomer.run("show", "made-up-tool", "--all").out
     (entry,) = newcomer.run("diff", "symroof", "made-up-tool", *CASE, "-q", "itl", "--json").json["quantities"]
     assert [step["effect"] for step in entry["steps"] if step["changes"][0]["name"] == "itl: sampling on the host"] == [pytest.approx(5e-4)]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import generate
 import pytest
-from notebook_file import cells, notebook
+from notebook_file import notebook
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -30,11 +30,8 @@ def test_the_exercises_have_the_answers_worked_out_by_hand():
 def test_the_notebook_runs_and_is_what_its_text_says():
     """Batch where the cache weighs as much as the weights: 8,030,261,248 * 2 / (4,096 * 131,072) = 29.9; the slope falls with the square of the prompt."""
     text = (DOCS / "notebook.py").read_text(encoding="utf-8")
-    assert (DOCS / "notebook.ipynb").read_text(encoding="utf-8") == notebook(text), "stale: python docs/generate.py"
     space = {}
-    for kind, source in cells(text):
-        if kind == "code":
-            exec(compile(source, "docs/notebook.py", "exec"), space)
+    assert (DOCS / "notebook.ipynb").read_text(encoding="utf-8") == notebook(text, space), "stale: python docs/generate.py"
     assert float(space["here"].value) == pytest.approx(8_030_261_248 * 2 / (4096 * 131_072))
     assert space["slope"].xreplace(space["study"].values(quantities=True)) == pytest.approx(-8_030_261_248 * 2 / (4096**2 * 131_072))
     assert space["grid"].step_share.sel(batch=8, prompt=4096) == pytest.approx(space["study"].value("itl") / 8)

@@ -37,26 +37,54 @@ def test_wheel_carries_templates_specs_and_types(wheel):
     assert not any(name.startswith("tests/") for name in names)
 
 
-def test_installed_wheel_writes_the_review(wheel, tmp_path):
-    place, work = tmp_path / "site", tmp_path / "work"
-    work.mkdir()
+ALONE = """
+import importlib.abc, sys
+extras = set(sys.argv[2].split(","))
+class Absent(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in extras:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Absent())
+import symroof
+assert symroof.__file__.startswith(sys.argv[1]), symroof.__file__
+from symroof.cli.main import main
+sys.exit(main(sys.argv[3:]))
+"""
+EXTRAS = "xarray,netCDF4,zarr,pyarrow,matplotlib,torch,dask,distributed,scipy,pandas,sphinx,myst_parser,transformers,hypothesis,pytest"
+"""What a plain installation lacks, and what comes with it."""
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """A call of the installed wheel in an empty folder, with its base packages alone."""
+    place, work = tmp_path_factory.mktemp("site"), tmp_path_factory.mktemp("work")
     run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", str(place), str(wheel), cwd=work)
-    script = "import sys, symroof; assert symroof.__file__.startswith(sys.argv[1]), symroof.__file__; from symroof.cli.main import main; sys.exit(main(sys.argv[2:]))"
-    run(
-        sys.executable,
-        "-c",
-        script,
-        str(place),
-        "report",
-        "llama-3-70b-chat",
-        "-o",
-        "out",
-        "--format",
-        "md,tex",
-        "--no-plots",
-        cwd=work,
-        env={"PYTHONPATH": str(place)},
-    )
-    review = (work / "out" / "llama-3-70b-chat.md").read_text(encoding="utf-8")
+
+    def call(*words):
+        return run(sys.executable, "-c", ALONE, str(place), EXTRAS, *words, cwd=work, env={"PYTHONPATH": str(place)}).stdout
+
+    call.work = work
+    return call
+
+
+def test_installed_wheel_writes_the_review(installed):
+    installed("report", "llama-3-70b-chat", "-o", "out", "--format", "html,md,tex")
+    out = installed.work / "out"
+    review = (out / "llama-3-70b-chat.md").read_text(encoding="utf-8")
     assert "does not fit" in review.split("##")[1]
-    assert (work / "out" / "llama-3-70b-chat.tex").read_text(encoding="utf-8").startswith("\\documentclass")
+    assert (out / "llama-3-70b-chat.tex").read_text(encoding="utf-8").startswith("\\documentclass")
+    assert "<svg" in (out / "llama-3-70b-chat-roofline.svg").read_text(encoding="utf-8")
+    assert "</html>" in (out / "llama-3-70b-chat.html").read_text(encoding="utf-8")
+
+
+def test_installed_wheel_answers_in_an_empty_folder(installed):
+    case = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "1024", "--output", "128")
+    assert "time to first token" in installed("eval", *case)
+    assert "✓ cheapest per token: h100-sxm" in installed("select", "llama-3-8b-chat")
+    assert "8.03 billion parameters" in installed("derive", "params", *case)
+    assert "vllm serve Qwen/Qwen3-8B" in installed("vllm", "vllm serve Qwen/Qwen3-8B", *case[2:])
+    assert "time to first token" in installed("simulate", *case, "--requests", "20")
+    (installed.work / "post.md").write_text("Its ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->\n", encoding="utf-8")
+    assert "1 claim: 1 rounded" in installed("check", "post.md")
+    installed("init", "study", "-o", "study.yaml")
+    assert "a valid study file" in installed("validate", "study.yaml")

@@ -187,7 +187,7 @@ def test_only_so_many_layouts_are_made(monkeypatch):
     problem = refused(expand_layouts, [one], DeviceCounts((4, 8), True))
     assert (problem.message, problem.path, problem.hint) == (f"more than {whole - 1} layouts", "devices", "fewer numbers of devices")
     one.given = {"tp": 2}
-    assert refused(expand_layouts, [one], DeviceCounts((4,))).message == "it chooses tp, which layouts of devices choose"
+    assert refused(expand_layouts, [one], DeviceCounts((4,))).message == "devices tries every layout, and the study fixes tp"
     assert expand_layouts([one], NO_COUNTS) == (one,)
 
 

@@ -104,7 +104,7 @@ def test_what_is_given_and_not_used_is_named():
 
 def test_the_command_prints_tables_then_what_they_rest_on():
     text = good("simulate", *RATE, "--replications", "2", "--all").out
-    order = [text.index(words) for words in ("mean", "time to first token", "end to end", "responses", "busy", "simulated:", "inputs (", "assumptions (")]
+    order = [text.index(words) for words in ("\n  time to first", "end to end", "responses", "busy", "simulated:", "inputs (", "assumptions (")]
     assert order == sorted(order)
     assert text.index("±") < text.index("simulated:")
     assert "none is preempted" in text

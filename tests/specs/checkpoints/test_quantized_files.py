@@ -82,7 +82,7 @@ def test_a_gguf_file_on_the_command_line(tmp_path):
 
 
 def test_show_tells_the_parts_of_a_gguf_file(tmp_path):
-    found = good("show", tiny(tmp_path)).out
+    found = good("show", tiny(tmp_path), "--all").out
     for text in ("resident as stored", "feed-forward", "4.5", "8.5", "header of Tiny.Q4_0.gguf"):
         assert text in found
 

@@ -1,0 +1,167 @@
+"""What a person looks for first of a case: times as expected and at their bounds, what limits them, memory, rates, cost; and its targets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from symroof.analysis.verdict import LOAD, TargetCheck, target_checks
+from symroof.cases.quantity_result import DOES_NOT_FIT, Result
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
+
+if TYPE_CHECKING:
+    from symroof.cases.bound_case import BoundCase
+
+DIGITS = 3
+"""Significant digits of a first screen; ``--all`` and ``--json`` have more."""
+
+MARK = {True: PASSES, False: FAILS, None: IN_PART}
+
+ROWS = (
+    ("time to first token, alone", "ttft", "prefill_bound"),
+    ("time to first token, under load", "loaded_ttft", ""),
+    ("inter-token latency, alone", "itl", "decode_bound"),
+    ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
+    ("memory per device", "memory_utilization", ""),
+    ("requests that fit at once", "concurrency", ""),
+    ("output throughput, under load", "sustained_throughput", ""),
+    ("output throughput, decoding alone", "decode_throughput", ""),
+    ("cost per million output tokens", "cost_per_mtok", ""),
+    ("price of the devices", "instance_price", ""),
+)
+"""What a reader looks for first: words, quantity, and what says its limit."""
+
+INSTEAD = {"decode_throughput": "sustained_throughput"}
+"""Rows that another one replaces where it has a value."""
+
+
+def is_measured(case: BoundCase) -> bool:
+    return case.expected_case is not None or bool(case.measured_box)
+
+
+def judged_case(case: BoundCase) -> BoundCase:
+    """The case whose values are expected."""
+    return case.expected_case or case
+
+
+def summary_rows(case: BoundCase) -> list[list[str]]:
+    """Words, value, bound, limit and name of each quantity that has a value."""
+    known = {name for _, name, _ in ROWS if case.get(name)}
+    return [
+        [words, *(_memory(case) if name == MEMORY_SHARE else both(case, name)), _limited_by(case, name, limit), name]
+        for words, name, limit in ROWS
+        if name in known and INSTEAD.get(name) not in known
+    ]
+
+
+def headed(case: BoundCase, rows: list[list[str]]) -> tuple[list[str], list[int], list[list[str]]]:
+    """The heads of the columns of such rows, the places of those that hold anything, and the rows, values and bounds in one column where all are bounds."""
+    if (case.expected_case or case.at_peak) is not None:
+        header = ["", "expected (80 % range)" if is_measured(case) else "at the efficiencies given", "bound (at peak)", "limited by"]
+    else:
+        rows = [[row[0], " ".join(filter(None, row[1:3])), "", *row[3:]] for row in rows]
+        header = ["", "bound (100 % of peak)", "", "limited by"]
+    return header, [i for i in range(len(header)) if any(row[i] for row in rows)], rows
+
+
+MEMORY_SHARE = "memory_utilization"
+
+
+def _memory(case: BoundCase) -> tuple[str, str]:
+    """What the most loaded device holds of what it may use, and whether it fits."""
+    used, usable = (case.result(name).plain(DIGITS) for name in ("memory_bytes_per_device", "usable_memory_per_device"))
+    fits = f"{PASSES} fits" if not case.does_not_fit else f"{FAILS} does not fit" if case.never_fits else f"{IN_PART} fits in part of its ranges"
+    return f"{used} of {usable}", fits
+
+
+def both(case: BoundCase, name: str) -> tuple[str, str]:
+    """A quantity as expected and its bound at the peak; a dagger where the case does not fit."""
+    own = case.result(name)
+    if case.expected_case is not None and case.case.theory.timed(name):
+        expected = case.expected(name)
+        return (_cell(replace(expected, flags=own.flags)) if expected else NO_END if endless(case, name) else ""), _bound_cell(case, own)
+    bound = case.peak_bound(name)
+    return _cell(own), _bound_cell(case, bound) if bound else ""
+
+
+def _bound_cell(case: BoundCase, bound: Result) -> str:
+    """A bound; how far list prices move it is beside what is expected."""
+    return _cell(replace(bound, low=None, high=None) if case.priced(bound.name) else bound)
+
+
+NO_END = "no end: the queue grows"
+
+
+def endless(case: BoundCase, name: str) -> bool:
+    """Whether a wait has no end as expected, though it has one at the peak."""
+    return name == "loaded_ttft" and case.expected_case is not None and case.expected_case.get(name) is None
+
+
+def _cell(result: Result) -> str:
+    return compact(result, DIGITS)
+
+
+def compact(result: Result, digits: int) -> str:
+    """Value and range with the unit once, ``35.1 ms (28.3 to 43.6)``; a dagger where the case does not fit."""
+    text = result.plain(digits)
+    value, mark, span = text.partition(" (")
+    unit = value.partition(" ")[2]
+    if mark and unit and span.endswith(f" {unit})") and f" {unit} to" not in span:
+        text = f"{value} ({span.removesuffix(f' {unit})')})"
+    return text + (" †" if DOES_NOT_FIT in result.flags else "")
+
+
+ALONE = {"loaded_ttft": ("ttft", "prefill_bound"), "sustained_itl": ("itl", "decode_bound")}
+"""Latencies under load with the same of one request alone, and what limits that."""
+ALIKE = 1.05
+
+
+def _limited_by(case: BoundCase, name: str, limit: str) -> str:
+    """What limits a time; under load that of a request alone where load adds next to nothing."""
+    judged = judged_case(case)
+    if name in ALONE:
+        alone, of_alone = ALONE[name]
+        times = [judged.get(each) for each in (name, alone)]
+        if all(times) and Fraction(times[0].value) < ALIKE * Fraction(times[1].value):  # type: ignore[union-attr]
+            return _limit(case, of_alone)
+    return _limit(case, limit)
+
+
+def _limit(case: BoundCase, name: str) -> str:
+    """The largest term of a time: as expected, and at the peak where that is another."""
+    at_peak = case.get(name) if name else None
+    expected = case.expected_case.get(name) if name and case.expected_case else None
+    if at_peak is None:
+        return ""
+    first, second = (limit_label(found, case) if found else "" for found in (expected, at_peak))
+    return second if first in ("", second) else f"{first} (peak: {second})"
+
+
+def limit_label(limit: Result, case: BoundCase) -> str:
+    """What limits a time: over ranges that somebody gave all that do, over measured ones that at the expected values."""
+    return str(limit.value) if case.box.keys() <= case.measured_box.keys() else limit.plain().replace(" or ", "/")
+
+
+def verdict_lines(case: BoundCase) -> list[str]:
+    """Each target against what is expected; none is met by what does not fit."""
+    judged = judged_case(case)
+    checks = target_checks(judged) if judged.hardware else []
+    return [
+        f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}" for check in checks
+    ]
+
+
+def _named(check: TargetCheck) -> str:
+    return "load below 1" if check.name == LOAD else f"{check.name} within {check.against}"
+
+
+def _against_bound(case: BoundCase, check: TargetCheck) -> str:
+    _, bound = both(case, check.metric.name) if case.get(check.metric.name) else ("", "")
+    return f", bound {bound}" if bound else ""
+
+
+def used_memory(case: BoundCase) -> str:
+    """How much of the memory that it may use the most loaded device holds, in percent; empty where it is not known."""
+    used, usable = case.get("memory_bytes_per_device"), case.get("usable_memory_per_device")
+    return f"{100 * float(Fraction(used.value) / Fraction(usable.value)):.0f} %" if used and usable else ""

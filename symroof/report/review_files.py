@@ -1,0 +1,135 @@
+"""The files of a review, and the review that a notebook shows."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from symroof.report.markup import FORMATS
+from symroof.report.review_schema import BRIEF, FIGURES_OF, PARTS
+
+if TYPE_CHECKING:
+    from symroof.analysis.study import Study
+    from symroof.analysis.waterfall import Waterfall
+    from symroof.report.pictures.picture import Picture
+
+Compared = tuple[str, "list[Waterfall]"]
+"""What a review is compared with: its name, and the way to each quantity of it."""
+
+
+def review_files(
+    study: Study, name: str, formats: Sequence[str], data: dict[str, Any], other: Compared | None = None, template: str | None = None, *, with_figures: bool
+) -> dict[str, bytes]:
+    """The review in every format and its figures, by file name.
+
+    Args:
+        formats: of ``html``, ``md``, ``tex`` and ``pdf``.
+        data: what :func:`symroof.report.view.view` makes of the study.
+        template: a file that is rendered instead of the review's own template.
+    """
+    parts = data["parts"]
+    unused = {figure for figures in FIGURES_OF.values() for figure in figures} - {figure for part in parts for figure in FIGURES_OF.get(part, ())}
+    plots = [*_pictures(study, unused), *(_waterfall(other) if other and "against" in parts else [])] if with_figures else []
+    if "html" in formats and "verdict" in parts:
+        data["live"] = _live(study)
+    files = {f"{name}.{chosen}": _render(data, chosen, name, plots, template) for chosen in formats}
+    endings = {FORMATS[chosen].figure_ending for chosen in formats if chosen in FORMATS and chosen != "html"}  # HTML embeds its pictures
+    return files | {f"{name}-{plot.name}.{ending}": plot.form(ending) for plot in plots for ending in endings}
+
+
+def _pictures(study: Study, unused: Collection[str]) -> list[Picture]:
+    from symroof.report.pictures.picture_kinds import of_review
+    from symroof.report.recommendation import subject_of
+
+    return of_review(study, subject_of(study), unused)
+
+
+def _live(study: Study) -> dict[str, Any] | None:
+    from symroof.report.live.page import live
+    from symroof.report.recommendation import subject_of
+
+    return live(study, subject_of(study))
+
+
+def _waterfall(other: Compared) -> list[Picture]:
+    """The picture of the first quantity."""
+    from symroof.report.pictures.waterfall_bars import waterfall_picture
+
+    return [waterfall_picture(other[1][0], "this case", other[0])]
+
+
+def _render(data: dict[str, Any], chosen: str, name: str, plots: list[Picture], template: str | None) -> bytes:
+    from symroof.report.render import pdf, render, render_own
+
+    source = "tex" if chosen == "pdf" else chosen
+    ending = FORMATS[source].figure_ending
+    figures = data["figures"] | {p.name.replace("-", "_"): {"file": _file(p, chosen, name, ending), "alt": p.alt, "says": p.says} for p in plots}
+    text = render_own(data | {"figures": figures}, source, template) if template else render(data | {"figures": figures}, source)
+    return pdf(text, {f"{name}-{p.name}.pdf": p.form("pdf") for p in plots}) if chosen == "pdf" else text.encode("utf-8", "backslashreplace")
+
+
+def _file(picture: Picture, chosen: str, name: str, ending: str) -> str:
+    """The address of a picture: a file next to the review, or a data URL in HTML."""
+    if chosen != "html":
+        return f"{name}-{picture.name}.{ending}"
+    from urllib.parse import quote
+
+    return "data:image/svg+xml," + quote(picture.form("svg").decode("utf-8"), safe=" =:/;,()'!*@?&+$-._~[]|")
+
+
+def conclusion(data: dict[str, Any]) -> tuple[str, ...]:
+    """The recommendation and the verdict as the review words them; none where the review has no verdict."""
+    from symroof.report.render import render
+
+    if "verdict" not in data["parts"]:
+        return ()
+    found = re.search(r"^\*\*(.+)\*\*\n+(.+)$", render(data | {"parts": ("verdict",)}, "md"), flags=re.MULTILINE)
+    return tuple(re.sub(r"\\([^\w\s])", r"\1", words) for words in found.groups()) if found else ()  # without Markdown's escapes
+
+
+class Review:
+    """The design review of a study, shown in a notebook as its first page; :meth:`save` writes it.
+
+    >>> from symroof.analysis.study import Study
+    >>> review = Review(Study("llama-3-8b", "h100-sxm", prompt=1024, output=128, batch=8, targets={"itl": "50 ms"}).decide(), "symroof report")
+    >>> "fits" in review.says, review._repr_markdown_().count("\\n# ")
+    (True, 0)
+
+    Attributes:
+        says: the recommendation and the verdict.
+    """
+
+    def __init__(self, study: Study, reproduce: str) -> None:
+        from symroof.report.view import view
+
+        self._study, self._reproduce = study, reproduce
+        self.says = " ".join(conclusion(view(study, reproduce, BRIEF, whole=False)))
+
+    def save(self, folder: str | os.PathLike[str], formats: Sequence[str] = ("html", "md"), full: bool = False) -> Path:
+        """Write the review and its pictures into a folder, and return the path of the first format.
+
+        Args:
+            folder: where to write it; it is made where it does not exist.
+            formats: of ``html``, ``md``, ``tex`` and ``pdf``.
+            full: with the appendix.
+        """
+        from symroof.output_files import write_all
+        from symroof.report.view import view
+
+        data = view(self._study, self._reproduce, PARTS if full else BRIEF)
+        if data["claims"]:
+            data["claims"].pop("failures")
+        write_all(Path(folder), review_files(self._study, "review", formats, data, with_figures=True))
+        return Path(folder) / f"review.{formats[0]}"
+
+    def _repr_markdown_(self) -> str:
+        from symroof.report.render import render
+        from symroof.report.view import view
+
+        return render(view(self._study, self._reproduce, ("verdict",), whole=False), "md")
+
+    def __repr__(self) -> str:
+        return f"<Review: {self.says}>"
