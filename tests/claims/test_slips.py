@@ -30,7 +30,7 @@ CONTRACT = frozenset(
     inverted_ratio bytes_per_param_forgotten head_dim_assumed width_guessed batch_factor layers_factor kv_ignored attention_ignored causal_factor
     memory_floor_ignored compute_floor_ignored n_vs_n_minus_one precision_mixed rounded_chain hours_seconds per_device_vs_total tied_embedding
     kv_heads_wrong bandwidth_of_other_part per_token_vs_per_sequence decimal_point total_vs_active_params experts_topk_vs_all latent_kv_expanded rope_key_forgotten acceptance_not_compounded markup_vs_margin
-    training_flops links_ignored growth_ignored output_ignored other_variant
+    training_flops links_ignored growth_ignored output_ignored other_variant window_ignored
     """.split()  # noqa: SIM905
 )  # arithmetic and the two with a free parameter are found otherwise
 

@@ -114,10 +114,17 @@ def _of_formulas(singles: Sequence[SlipPrediction], context: Context, written: W
     matches = _ordered(singles, written)
     if not matches:
         return []
-    share = chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in singles], written))
+
+    def share_of(predictions: Iterable[SlipPrediction]) -> float:
+        return chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in predictions], written))
+
+    share, common = share_of(singles), share_of(p for p in singles if p.common)
+    often = share > MOST_CHANCE >= common and len(context.cases) == 1  # many slips would do; of those that happen all the time few
+    if often:
+        matches.sort(key=lambda p: not p.common)
     twins = _twins(matches[0], singles, context)
     matches = [replace(matches[0], texts=(" or ".join((*matches[0].texts, *map(_said, twins))),)), *matches[1:]]
-    explained = [explanation for p in matches for explanation in _explained(p, share <= MOST_CHANCE, share, context)]
+    explained = [one for p in matches for own in [common if often and p.common else share] for one in _explained(p, own <= MOST_CHANCE, own, context)]
     explained += [explanation for p in twins for explanation in _explained(p, False, share, context)]
     return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
 

@@ -38,6 +38,7 @@ class SlipPrediction:
         misreading: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
         digits: from how many digits of a number on it explains one.
+        common: whether people slip so all the time.
     """
 
     slips: tuple[str, ...]
@@ -47,11 +48,13 @@ class SlipPrediction:
     misreading: MisreadResult | None = None
     paired: bool = True
     digits: int = 1
+    common: bool = False
 
 
 FINE_DIGITS = 3
 """Digits from which on a number tells a change that hardly matters from chance."""
-LEAST_DIGITS = {"parts": 2, "relatives": FINE_DIGITS}
+SIBLINGS, GENERATIONS = "siblings", "generations"
+LEAST_DIGITS = {"siblings": 2, "parts": 2, "relatives": FINE_DIGITS, "generations": FINE_DIGITS}
 """Digits from which on a number tells which other part's figure it is: there are many."""
 
 
@@ -59,18 +62,22 @@ def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
     for variant in slip.variants:
         if isinstance(variant, OtherEntry):
-            for part, figure in kin_entries(context.entry):
-                yield SlipPrediction((slip.name,), (variant.text.format(figure=part),), figure, paired=False, digits=LEAST_DIGITS["parts"])
+            for part, figure in kin_entries(context.entry, variant.kind):
+                words = variant.text.format(figure=part)
+                yield SlipPrediction((slip.name,), (words,), figure, paired=False, digits=LEAST_DIGITS[variant.kind], common=variant.kind == SIBLINGS)
             continue
         if isinstance(variant, MisreadResult):
             value = _misread_value(context, variant) if can_happen(variant, context.unit, context.dependencies or frozenset()) else None
             if value is not None:
-                yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired)
+                yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired, common=slip.common)
             continue
+        if isinstance(variant, OtherFigure) and variant.kind == GENERATIONS and context.name != variant.symbol:
+            continue  # there are too many to tell by what follows from one of them
         for text, sets in case_changes(context, variant):
             value = context.value_with(sets)
             if value is not None and not (isinstance(variant, RoundedFigure) and abs(value / context.value - 1) > MOST_ROUNDED):
-                yield SlipPrediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, variant))
+                common = slip.common or (isinstance(variant, OtherFigure) and variant.kind == SIBLINGS)
+                yield SlipPrediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, variant), common=common)
 
 
 def _digits(context: Context, variant: CaseVariant) -> int:
