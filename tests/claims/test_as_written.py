@@ -184,9 +184,28 @@ def test_formulas_hold_under_what_is_so_in_their_case(annotation):
 
 UNUSED = {
     "4.0 MB <!-- symroof: kv_bytes_per_token kv_lora_rank=512 qk_rope_dim=64 n_layers=61 n_kv_heads=128 head_dim=128 -->": "kv_lora_rank",
-    "26 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->": "active_params",
     f"1 MB <!-- symroof: kv_bytes_per_token {L70} kv_lora_rank=512 -->": "kv_lora_rank",
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("25.8 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "exact"),
+        ("93.4 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "wrong"),
+        ("25.8 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 detail=weights -->", "exact"),  # of one token: 2 byte each
+        ("93.4 GB <!-- symroof: weight_bytes params=46.7e9 active_params=12.9e9 weights=fp16 -->", "exact"),
+        ("51.6 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 batch=2 detail=weights -->", "unchecked"),  # of how many experts?
+        # x = 33.8/6 billion an expert: 12.9 - 2x = 1.633 of the rest, and 8*(1 - 0.75^2) = 3.5 experts: 21.35 billion
+        (
+            "42.7 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 n_experts=8 experts_per_token=2 weights=fp16 batch=2 detail=weights -->",
+            "exact",
+        ),
+    ],
+)
+def test_the_totals_of_a_model_with_experts_are_enough_for_a_token(text, verdict):
+    (claim,) = claims(text)
+    assert claim.verdict == verdict, claim.reason
 
 
 @pytest.mark.parametrize("text", UNUSED)

@@ -28,6 +28,7 @@ FAILURES = (InputError, ArithmeticError, LookupError)
 
 BYTES = re.compile(r"([kKMGTP])i?(?:B|bytes?|bits?)\b")
 PREFIXES = "KMGTP"
+TOTALS = frozenset({"params", "active_params"})
 OF_OTHER_PARTS = ("peak_flops", "mem_bandwidth")
 """Figures whose mistaking for another part's has a name of its own."""
 
@@ -135,6 +136,11 @@ class Context:
             return dependencies(case, self.formula)
         moving = printed_name(self.claim.moves or "")
         return dependencies(case, Name(moving)) if moving else None if self.claim.threshold else frozenset()
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """The names the value depends on, and the totals that the claim states, which describe its model."""
+        return (self.dependencies or frozenset()) | ({*map(printed_name, self.cases[0])} & TOTALS)
 
     def depends_on(self, name: str) -> bool:
         """Whether the value may depend on a name."""

@@ -67,7 +67,7 @@ def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
                 yield SlipPrediction((slip.name,), (words,), figure, paired=False, digits=LEAST_DIGITS[variant.kind], common=variant.kind == SIBLINGS)
             continue
         if isinstance(variant, MisreadResult):
-            value = _misread_value(context, variant) if can_happen(variant, context.unit, context.dependencies or frozenset()) else None
+            value = _misread_value(context, variant) if can_happen(variant, context.unit, context.known_names) else None
             if value is not None:
                 yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired, common=slip.common)
             continue

@@ -164,7 +164,7 @@ STRUCTURE = (
     )),
     Slip("total_vs_active_params", (
         CaseChange("every parameter taken for one that a token multiplies", {"active_params": "params"}),
-        MisreadResult("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts",)),
+        MisreadResult("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts", "active_params")),
         MisreadResult("only the parameters that a token multiplies counted, and the input table", "value*(active_params + d_model*vocab_size)/params",
                ("parameter", "byte"), ("n_experts",)),
         CaseChange("every expert multiplied by every token", {"experts_per_token": "n_experts"}),
