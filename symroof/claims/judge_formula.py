@@ -181,9 +181,9 @@ def _unequal_formula(judgement: Judgement, levels: list[DetailLevel], near: bool
     if not near and not named and end and (own != "dimension" or levels[0].sides.stated_widths):
         found = conditions(judgement.claim)
         if not found or HEADS in found:
-            simpler, right = simplest(judgement.claim)
+            plain, right = simplest(judgement.claim)
             found = found or right
-            slips = slips if right else formula_slips(simpler, time.process_time() + SECONDS) or slips
+            slips = slips if right else formula_slips(plain, time.process_time() + SECONDS) or slips
         if found and not any(slip.slip == HEADS_MISTAKEN for slip in slips):
             return replace(judgement, verdict="conditional", needs=found, reason=f"holds with {', '.join(found)}; {judgement.reason}")
     if own == "undecided" and not slips:
