@@ -82,11 +82,14 @@ def _row(claim: Checked, several: bool, strict: bool) -> list[str]:
     mark = FAILS if claim.finding(strict) else IN_PART
     said = claim.claimed or claim.says or claim.id
     right = claim.correction or claim.derived
-    return [mark, clipped(_place(claim, several), PLACE), clipped(visible(said), SAID), clipped(visible(right), RIGHT), visible(_because(claim))]
+    return [mark, _place(claim, several), clipped(visible(said), SAID), clipped(visible(right), RIGHT), visible(_because(claim))]
 
 
 def _place(claim: Checked, several: bool) -> str:
-    return visible(f"{os.path.basename(claim.file)}:{claim.line}") if several else str(claim.line)
+    if not several:
+        return str(claim.line)
+    place = visible(f"{claim.file}:{claim.line}")
+    return place if len(place) <= PLACE else f"…{place[1 - PLACE :]}"
 
 
 def _because(claim: Checked) -> str:

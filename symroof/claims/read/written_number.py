@@ -35,8 +35,8 @@ HEDGE = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", r
 BOUND_WORD = re.compile(rf"^({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
-KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
-COUNTED = re.compile(rf"({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
+KILO = re.compile(rf"^\s*({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
+COUNTED = re.compile(rf"^\s*({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
 """``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
 COUNTED_BY_LETTER = ("parameter", "FLOP")
 POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
@@ -104,11 +104,13 @@ class WrittenNumber:
         return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half_unit
 
     def rounded_limit(self, derived: Fraction) -> bool:
-        """Whether a bound that may be reached is the derived limit, rounded as it was written: ``at most 95`` of 95.371, not ``under 95``."""
+        """Whether a bound that may be reached is the derived limit, rounded as it was written: ``at most 95`` of 95.371, not ``under 95``;
+        of an upper one digits may be cut off: ``at most 208`` of 208.6."""
         if self.value is None or self.operator not in ("<=", ">="):
             return False
         off = abs(derived - self.value)
-        return off <= self.half_unit and off <= abs(derived) * ROUNDED_LIMIT
+        cut_off = self.operator == "<=" and self.truncated(derived)
+        return (off <= self.half_unit or cut_off) and off <= abs(derived) * ROUNDED_LIMIT
 
     def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
