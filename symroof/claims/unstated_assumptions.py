@@ -33,6 +33,8 @@ NOTABLE = Fraction(101, 100)
 LIKE_A_SHARE = frozenset({"mac_vs_flop"})
 """Slips whose factor a round efficiency has too: of the two, texts leave out that half the peak is reached."""
 
+TABLE_COUNTED = "the gathered input table counted among the active parameters"
+"""How many model cards count them."""
 RIGHT = ("exact", "rounded")
 
 
@@ -57,6 +59,9 @@ def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Jud
     first = judgement.slips[0] if judgement.slips and judgement.slips[0].named else None
     if first is not None and counted_otherwise(judgement.slips):
         return replace(judgement, verdict="conditional", needs=(first.cause,), reason=f"holds with {first.text}")
+    table = next((slip for slip in judgement.slips if slip.cause == TABLE_COUNTED and claim.quantity == "active_params"), None)
+    if table:
+        return replace(judgement, verdict="conditional", needs=(TABLE_COUNTED,), reason=f"holds with {table.text}; otherwise {judgement.derived}")
     simple = simplification(claim, judgement, judge)
     if simple and (first is None or simple.chance <= first.chance):
         needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}

@@ -367,3 +367,31 @@ def test_rates_as_forums_write_them(text, number):
 def test_a_t_alone_is_no_rate():
     with pytest.raises(InputError, match="no number in token/s"):
         claims(f"It weighs 24 t. <!-- symroof: user_rate {FIRST} -->")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "needs"),
+    [
+        ("3.35 billion", "conditional", ("the gathered input table counted among the active parameters",)),  # 3.0419 and 2,048*151,936: 3.3530 billion
+        ("3.3 billion", "conditional", ("the gathered input table counted among the active parameters",)),  # as its card says
+        ("3.04 billion", "rounded", ()),
+        ("30.5 billion", "wrong", ()),
+    ],
+)
+def test_active_parameters_as_model_cards_count_them(text, verdict, needs):
+    (claim,) = claims(f"{text} <!-- symroof: active_params model=qwen3-30b-a3b -->")
+    assert (claim.verdict, claim.assumptions_needed) == (verdict, needs)
+
+
+@pytest.mark.parametrize(("text", "verdict"), [("at most 208", "rounded"), ("at most 209", "exact"), ("under 208", "wrong"), ("at most 207", "wrong")])
+def test_an_upper_bound_that_may_be_reached_may_be_cut_off(text, verdict):
+    """3.35 TB/s over 16.06 GB are 208.6 a second."""
+    (claim,) = claims(f"{text} tokens/s <!-- symroof: user_rate params=8.03e9 weights=fp16 hardware=h100-sxm batch=1 detail=weights -->")
+    assert claim.verdict == verdict
+
+
+def test_a_response_follows_from_its_mean_time_per_token():
+    """0.35 s and 199 steps of 20 ms."""
+    given = "response_time ttft='350 ms' tpot='20 ms' output=200"
+    right, steps = claims(f"4.33 s <!-- symroof: {given} --> 4.350 s <!-- symroof: {given} -->")
+    assert (right.verdict, steps.slips[0].slip) == ("exact", "n_vs_n_minus_one")
