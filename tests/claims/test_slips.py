@@ -72,6 +72,18 @@ KNOWN = [
 ]  # fmt: skip
 
 
+KNOWN += [
+    ("training_flops", "98.51", {"threshold": "prompt_to_ridge", "given": {"params": "8e9", "peak_flops": "990 TFLOP/s", "mem_bandwidth": "3.35 TB/s", "weights": "fp16", "assume": {"detail": "weights"}}}),
+    ("k_and_v_factor", "119", {"threshold": "max_batch_memory", "given": {"model": "llama-3.1-8b", "mem_capacity": "80 GB", "context": 8192, "kv": "bf16"}}),
+    ("total_vs_active_params", "37.0 GB", {"quantity": "weight_bytes", "given": {"params": "671e9", "active_params": "37e9", "weights": "fp8"}}),
+    ("bandwidth_of_other_part", "24 token/s", {"quantity": "user_rate", "given": {"params": "70e9", "weights": "fp16", "hardware": "h100-pcie", "batch": 1, "assume": {"detail": "weights"}}}),
+    ("gqa_forgotten", "14", {"threshold": "max_batch_memory", "given": {"model": "llama-3.1-8b", "mem_capacity": "80 GB", "context": 8192}}),
+    ("bandwidth_of_other_part", "1008 GB/s", {"catalogue": "rtx-5090.mem_bandwidth"}),
+    ("bits_bytes", "161.3 s", {"quantity": "load_time", "given": {"model": "llama-3-70b", "weights": "fp16", "disk_bandwidth": "7 GB/s"}}),
+    ("inverted_ratio", "34.1 ms", {"quantity": "itl", "given": {"params": "8e9", "hardware": "m4-max", "weights": "bf16", "batch": 1, "assume": {"detail": "weights"}}}),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(("slip", "value", "claim"), KNOWN, ids=[f"{slip} {value}" for slip, value, _ in KNOWN])
 def test_known_slips_are_named_first(slip, value, claim):
     assert named(value, **claim)[:1] == [slip]

@@ -74,6 +74,17 @@ class Context:
         value = self.outcome_with(sets)
         return value if isinstance(value, Fraction) and value > 0 else None
 
+    def values_with(self, sets: tuple[Settings, ...]) -> tuple[Fraction, ...]:
+        """The same, and of a threshold the whole number that follows from it."""
+        if self.name or not self.claim.threshold:
+            value = self.value_with(sets)
+            return (value,) if value is not None else ()
+        try:
+            result = derived(self.claim.model_copy(update={"given": merged_settings(self.cases[0], _texts(sets[0]))}))
+        except FAILURES:
+            return ()
+        return tuple(dict.fromkeys(value for value in (result.number, result.alternative) if value is not None and value > 0))
+
     def outcome_with(self, sets: tuple[Settings, ...]) -> Value | None:
         """The same for any form of claim: a truth, a label, a direction, a number that may be negative."""
         try:
