@@ -183,3 +183,9 @@ def test_a_price_in_a_claim_file_is_of_so_many_tokens():
     assert judge(per_thousand).verdict == "rounded"
     assert judge(per_thousand.model_copy(update={"value": "0.35 USD per 1 million tokens"})).verdict == "rounded"
     assert judge(per_thousand.model_copy(update={"value": "0.35 USD per 1K tokens"})).verdict == "wrong"
+    for dollars in ("$0.35", "about $0.35", "$0.00035 per 1K tokens", "$0.35 per million tokens"):
+        assert judge(per_thousand.model_copy(update={"value": dollars})).verdict == "rounded"
+    assert judge(per_thousand.model_copy(update={"value": "$0.3–0.4"})).verdict == "exact"
+    assert judge(per_thousand.model_copy(update={"value": "< $0.30"})).verdict == "wrong"
+    (slip,) = judge(per_thousand.model_copy(update={"value": "$1,246"})).slips
+    assert (slip.slip, slip.named) == ("hours_seconds", True)

@@ -41,6 +41,7 @@ COUNTED = re.compile(rf"^\s*({NUMBER})\s?(?:(thousand|million|billion|trillion)(
 COUNTED_BY_LETTER = ("parameter", "FLOP")
 POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
 RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
+DOLLARS = re.compile(r"(?:US)?\$\s?(?=[\d.])")
 NUMBER_WITH_UNIT = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
 LONGEST = 120
 
@@ -104,13 +105,11 @@ class WrittenNumber:
         return 0 <= (derived - self.value) * (1 if self.value >= 0 else -1) < 2 * self.half_unit
 
     def rounded_limit(self, derived: Fraction) -> bool:
-        """Whether a bound that may be reached is the derived limit, rounded as it was written: ``at most 95`` of 95.371, not ``under 95``;
-        of an upper one digits may be cut off: ``at most 208`` of 208.6."""
+        """Whether a bound that may be reached is the derived limit, rounded as it was written: ``at most 95`` of 95.371, not ``under 95``."""
         if self.value is None or self.operator not in ("<=", ">="):
             return False
         off = abs(derived - self.value)
-        cut_off = self.operator == "<=" and self.truncated(derived)
-        return (off <= self.half_unit or cut_off) and off <= abs(derived) * ROUNDED_LIMIT
+        return off <= self.half_unit and off <= abs(derived) * ROUNDED_LIMIT
 
     def verdict(self, derived: Fraction | str | bool, tolerance: Fraction | None = None) -> str:
         """``exact``, ``rounded``, ``approximate`` or ``wrong``."""
@@ -154,6 +153,7 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     if match := BOUND_WORD.match(rest):
         operator = bound_of(match[1], parse_unit(unit).dimension)
         rest = rest[match.end() :]
+    rest = _in_dollars(rest)
     if not re.match(r"[+-]?[\d.]", rest):
         if operator or about:
             raise ValueError(f"{text!r} holds no number")
@@ -162,6 +162,19 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         return _range(text, *ends, unit, about)
     value, half, digits = _number_with_unit(rest, unit)
     return WrittenNumber(text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about)
+
+
+def _in_dollars(text: str) -> str:
+    """``$2.50/hour`` as ``2.50 USD/hour``; any other text as it is.
+
+    >>> _in_dollars("$0.35 per 1K tokens"), _in_dollars("$0.2–0.3")
+    ('0.35 USD per 1K tokens', '0.2–0.3 USD')
+    """
+    match = DOLLARS.match(text)
+    if not match:
+        return text
+    amount = text[match.end() :].replace("$", "")
+    return f"{amount} USD" if _ends(amount) else re.sub(rf"^({NUMBER})", r"\1 USD", amount)
 
 
 def bound_of(words: str, dimension: Dimension) -> str:

@@ -278,6 +278,7 @@ PRECISION = (
         *(CaseChange(f"the {role} at {name}", {role: name}) for name in WIDTHS for role in ("weights", "kv")),
         *(CaseChange(f"weights and arithmetic at {name}", {"weights": name, "activations": name}) for name in WIDTHS),
         *(CaseChange(f"weights, cache and arithmetic at {name}", {"weights": name, "kv": name, "activations": name}) for name in WIDTHS),
+        *(CaseChange(f"weights of {size} byte each", {"weight_bytes_per_param": size}) for size in ("4", "2", "1/2")),
     )),
 )  # fmt: skip
 """Of the width of an element."""
