@@ -34,6 +34,7 @@ from symroof.cases.spec_values import (
     dimension,
     groups_inside,
     lengths,
+    number_of,
     stored_size,
 )
 from symroof.errors import InputError, Problem
@@ -158,7 +159,9 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
         )
     if WIDTH in values:  # a width chosen by hand is that of every quantized operator
         given = {name: chosen for name, chosen in given.items() if not name.startswith(f"{WIDTH}.")}
-    _add_measured_prefill(given)
+    _add_measured(given)
+    if model is None:
+        _add_experts(given)
     if "hit_rate" in given and "cached_prefix" not in given and not any(mentions(formula, "hit_rate") for _, formula in layered.own.formulas):
         warnings.append("hit_rate without cached_prefix has no effect: nothing of a prompt is cached")
     if "long_share" not in given and (long := [name for name in ("long_prompt", "long_output") if name in given]) and not layered.own.formulas:
@@ -199,11 +202,26 @@ def _bind(layered: Request, from_specs: SpecInputs, documents: tuple[Document, .
     return _with_prefill(made, layered, documents, roles, single) if layered.prefill else made
 
 
-def _add_measured_prefill(given: dict[str, SourcedValue]) -> None:
-    """A measured time to first token is that of a prefill: the achieved shares of the peaks follow from it, as those of a step do from its time."""
-    measured = given.get("ttft")
-    if measured and "prefill_time" not in given and isinstance(measured.setting, (Num, ValueRange)):
-        given["prefill_time"] = SourcedValue(parse("ttft - queue_time - prefill_overhead"), f"what ttft leaves ({measured.source})")
+FOLLOWS_FROM = {
+    "ttft": ("prefill_time", "ttft - queue_time - prefill_overhead", "what ttft leaves"),
+    "tpot": ("decode_time", "tpot*response_steps", "tpot in every step"),
+}
+"""What a measured value says of the quantity that it is made of: the achieved shares of the peaks follow from it, and the time of a response."""
+EXPERTS = {"n_experts": "params/active_params + 1", "experts_per_token": "1"}
+
+
+def _add_measured(given: dict[str, SourcedValue]) -> None:
+    """A measured time to first token is that of a prefill, a measured mean time per token that of every decode step."""
+    for name, (part, formula, why) in FOLLOWS_FROM.items():
+        measured = given.get(name)
+        if measured and part not in given and isinstance(measured.setting, (Num, ValueRange)):
+            given[part] = SourcedValue(parse(formula), f"{why} ({measured.source})")
+
+
+def _add_experts(given: dict[str, SourcedValue]) -> None:
+    """What a single token reads of a model with experts follows from the parameters it multiplies, however many experts there are."""
+    if "active_params" in given and number_of(given, "batch", defaults=True) == 1 and not given.keys() & EXPERTS.keys():
+        given.update({name: SourcedValue(parse(formula), "default: of one token any number is the same", defaulted=True) for name, formula in EXPERTS.items()})
 
 
 def _with_prefill(made: BoundCase, layered: Request, documents: tuple[Document, ...], roles: dict[str, str | None], single: dict[str, Setting]) -> BoundCase:

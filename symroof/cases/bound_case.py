@@ -23,7 +23,7 @@ from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
 from symroof.strict_yaml import Document
-from symroof.theory.architecture import GENERIC, Architecture
+from symroof.theory.architecture import GENERIC, SPARSE, Architecture
 from symroof.theory.case import Case
 from symroof.theory.declarations import DropsCaches, MissingInput
 from symroof.theory.operator_table import KEPT_WIDTH, WIDTH
@@ -126,7 +126,7 @@ class BoundCase(DropsCaches):
     @property
     def architecture(self) -> Architecture:
         if self.model is None:
-            return GENERIC
+            return SPARSE if "active_params" in self.given else GENERIC
         own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
         return self.model.architecture(KEPT_WIDTH in self.given, own)
 

@@ -16,7 +16,7 @@ from symroof.specs.precision import peak_precision
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.symbols import INPUTS, canonical
 from symroof.theory.sympy_input import known
-from symroof.units import describe
+from symroof.units import describe, format_quantity
 
 
 def catalogue_figure(path: str) -> tuple[Fraction, str]:
@@ -116,47 +116,75 @@ def confusable_figures(bound_case: BoundCase, symbol: str, kind: str) -> tuple[t
     """Other figures of the catalogue that are easily taken for an input's own, each with its name.
 
     Args:
-        kind: ``sparse`` (the peak of this precision with 2:4 sparsity), ``precisions`` (the dense peaks of this part at others),
-            ``parts`` (the same figure of the other parts of the family that have memory of the same sort: HBM, GDDR, LPDDR), ``relatives``
-            (of its parts with another sort, which serve elsewhere).
+        kind: ``sparse`` (the peak of this precision with 2:4 sparsity; twice the dense one where nobody prints it), ``precisions`` (the dense peaks of
+            this part at others), or which other parts have it: see :func:`other_parts`.
 
     >>> from symroof.claims.claim_settings import study_of
     >>> bound_case = study_of({"hardware": "h100-sxm"}).first
     >>> [name for name, _ in confusable_figures(bound_case, "mem_bandwidth", "parts")]
-    ['gh200', 'h100-nvl', 'h100-pcie', 'h20', 'h200-nvl', 'h200']
+    ['gh200', 'h20', 'h200-nvl', 'h200']
     >>> [(name, float(value) / 1e12) for name, value in confusable_figures(bound_case, "peak_flops", "sparse")]
     [('1978.9 TFLOP/s', 1978.9)]
     """
     device, compute = bound_case.hardware, bound_case.compute
+    if kind == "sparse":
+        peak = device.peaks.get(compute) if device and compute else None  # type: ignore[call-overload]
+        if peak and peak.sparse:
+            return ((peak.sparse.text, peak.sparse.value),)
+        if device and not any(other.sparse for other in device.peaks.values()):
+            return ()
+        twice = 2 * bound_case.case.value("peak_flops")
+        return ((format_quantity(twice, "FLOP/s"), twice),)
     if device is None:
         return ()
-    if kind == "sparse":
-        peak = device.peaks.get(compute) if compute else None  # type: ignore[call-overload]
-        return ((peak.sparse.text, peak.sparse.value),) if peak and peak.sparse else ()
     if kind == "precisions":
         return tuple((name, peak.dense.value) for name, peak in device.peaks.items() if name != compute)
-    kin = [part for part in family(device.vendor, device.architecture or "") if part.name != device.name]
-    alike = kind == "parts"
-    others = [(part.name, _figure(part, symbol, compute)) for part in kin if (_sort(part) == _sort(device)) is alike]
+    others = [(part.name, _figure(part, symbol, compute)) for part in other_parts(device, kind)]
     return tuple((name, value) for name, value in others if value)
 
 
-def kin_entries(path: str) -> list[tuple[str, Fraction]]:
-    """The same figure of a data sheet of the other parts of a device's family.
+def kin_entries(path: str, kind: str) -> list[tuple[str, Fraction]]:
+    """The same figure of a data sheet of other parts.
 
-    >>> [(name, int(value / 10**9)) for name, value in kin_entries("a100-80gb-sxm.memory.capacity")]
-    [('a100-40gb-pcie', 40), ('a100-40gb-sxm', 40), ('a100-80gb-pcie', 80), ('a30', 24)]
+    >>> [(name, int(value / 10**9)) for name, value in kin_entries("a100-80gb-sxm.memory.capacity", "siblings")]
+    [('a100-40gb-pcie', 40), ('a100-40gb-sxm', 40), ('a100-80gb-pcie', 80)]
     """
     entry, rest = _split(path) if path else ("", "")
     if not entry or entry not in _names("hardware"):
         return []
-    device = build(catalogue.find("hardware", entry), HardwareSpec)
     found = []
-    for part in family(device.vendor, device.architecture or ""):
-        if part.name != device.name and _sort(part) == _sort(device):
-            with suppress(InputError):
-                found.append((part.name, _of_device(path, part.name, rest)[0]))
+    for part in other_parts(build(catalogue.find("hardware", entry), HardwareSpec), kind):
+        with suppress(InputError):
+            found.append((part.name, _of_device(path, part.name, rest)[0]))
     return found
+
+
+def other_parts(device: HardwareSpec, kind: str) -> list[HardwareSpec]:
+    """Parts that are taken for a device.
+
+    Args:
+        kind: ``siblings`` (variants of one product: an SXM and a PCIe board), ``parts`` (others of its architecture with memory of the same sort: HBM,
+            GDDR, LPDDR), ``relatives`` (of its architecture with another sort, which serve elsewhere), ``generations`` (of another architecture
+            of the vendor with the same sort).
+
+    >>> h100 = build(catalogue.find("hardware", "h100-sxm"), HardwareSpec)
+    >>> [part.name for part in other_parts(h100, "siblings")]
+    ['h100-nvl', 'h100-pcie']
+    """
+    kin = family(device.vendor, device.architecture or "")
+    product, sort = device.name.partition("-")[0], _sort(device)
+    if kind == "generations":
+        own = {part.name for part in kin}
+        return [part for part in made_by(device.vendor) if part.name not in own and _sort(part) == sort]
+    others = [part for part in kin if part.name != device.name]
+    if kind == "relatives":
+        return [part for part in others if _sort(part) != sort]
+    alike = product not in LINES_OF_PRODUCTS
+    return [part for part in others if _sort(part) == sort and (alike and part.name.partition("-")[0] == product) is (kind == "siblings")]
+
+
+LINES_OF_PRODUCTS = ("rtx", "rx", "tpu", "radeon", "arc")
+"""First words of names that are shared by different products."""
 
 
 def _sort(part: HardwareSpec) -> str:
@@ -174,10 +202,15 @@ def _figure(part: HardwareSpec, symbol: str, compute: str | None) -> Fraction | 
     return part.peaks[precision].dense.value if precision else None  # type: ignore[index]
 
 
+@lru_cache(maxsize=16)
+def made_by(vendor: str) -> tuple[HardwareSpec, ...]:
+    """The parts of a vendor."""
+    documents = [entry.document for entry in catalogue.entries("hardware").values() if isinstance(entry.document.data, dict)]
+    return tuple(build(document, HardwareSpec) for document in documents if document.data.get("vendor") == vendor)
+
+
 @lru_cache(maxsize=64)
 def family(vendor: str, architecture: str) -> tuple[HardwareSpec, ...]:
     """The parts of one architecture: the first word of its name, so that Blackwell Ultra is kin of Blackwell."""
     kin = architecture.split()[:1]
-    documents = [entry.document for entry in catalogue.entries("hardware").values() if isinstance(entry.document.data, dict)]
-    same = [one for one in documents if one.data.get("vendor") == vendor and str(one.data.get("architecture", "")).split()[:1] == kin]
-    return tuple(build(document, HardwareSpec) for document in same) if kin else ()
+    return tuple(part for part in made_by(vendor) if (part.architecture or "").split()[:1] == kin) if kin else ()

@@ -1,7 +1,7 @@
 """Both sides of a claim that states a formula: the claimed one and the derived one, over the same names."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -24,6 +24,10 @@ LONGEST_FORMULA = 200
 """Characters of a derived formula that fit next to a claim."""
 
 
+TRIAL_CASE = {
+    "model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 1000, "output": 300, "batch": 8, "price": "2 USD/hour", "power": "700 W", "chunk": 512, "arrival_rate": "1 request/s",
+}  # fmt: skip
+"""A case with numbers for everything, to find out whether two formulas differ of which the claim's own case has none."""
 TRIAL_VALUES, MOST_TRIAL_VALUES = (Fraction(1, 1000), Fraction(1), Fraction(1000)), 4
 """Values for inputs that a case lacks, to find out whether two formulas differ, and how many such inputs it may lack."""
 Identity = tuple[str, str]
@@ -135,8 +139,14 @@ class ClaimedFormula:
 
     @cached_property
     def expansion_stops(self) -> tuple[frozenset[str], ...]:
-        """The names at which expansion stops: those of the claim's formula, and where that differs the inputs among them. An input
-        in the formula stays a name whatever its default is: a formula over ``tp`` is about any number of devices."""
+        """The names at which expansion stops: those of the claim's formula, and where that differs the inputs among them, but for what
+        would be too long."""
+        return tuple(stops for stops in self.own_stops if not self._too_long(stops)) or self.own_stops
+
+    @cached_property
+    def own_stops(self) -> tuple[frozenset[str], ...]:
+        """The names of the claim's formula, and where that differs the inputs among them. An input in the formula stays a name whatever its
+        default is: a formula over ``tp`` is about any number of devices."""
         own = frozenset(names(self.claimed))
         inputs = frozenset(name for name in own if self.answers.case.theory.definition(name) is None)
         return (own, inputs) if inputs != own else (own,)
@@ -144,7 +154,10 @@ class ClaimedFormula:
     @property
     def is_too_long(self) -> bool:
         """Whether the derived formula is one of the few that are too long to write out, and so to compare by more than numbers."""
-        return any(size(self.expanded(self.derived, stops)) > WRITTEN_OUT for stops in self.expansion_stops)
+        return all(self._too_long(stops) for stops in self.own_stops)
+
+    def _too_long(self, stops: frozenset[str]) -> bool:
+        return size(self.expanded(self.derived, stops)) > WRITTEN_OUT
 
     def comparison(self) -> Comparison:
         """The comparison in the names of the claim, and where that differs, over inputs."""
@@ -176,8 +189,8 @@ class ClaimedFormula:
         one that is unset and does not matter as its default."""
         case = self.answers.case
         kept = stops.union(*({name, *names(read_formula(formula))} for name, formula in self.assumed_identities))
-        whole = self.expanded(tree, kept)
         explicit = {ROLE_INPUT.get(name, printed_name(name)) for name in self.claim.given}
+        whole = self.expanded(tree, kept | {name for name in explicit if isinstance(case.given.get(name), Num)})
         put: dict[str, Expr] = {}
         for name in names(whole):
             stands = case.given.get(name) if name in explicit else neutral_default(name) if name not in case.given else None
@@ -229,7 +242,18 @@ class ClaimedFormula:
                 if over != below and below:
                     return over / below, put
                 break
-        return None
+        return self._difference_elsewhere()
+
+    def _difference_elsewhere(self) -> tuple[Fraction, dict[str, Fraction]] | None:
+        """The same in a case of its own, where the claim's names neither a model nor a device; the values it was tried at are then not named."""
+        if {"model", "hardware", "layers"} & self.claim.given.keys():
+            return None
+        there = replace(self, claim=self.claim.model_copy(update={"given": {**TRIAL_CASE, **self.claim.given}}))
+        try:
+            ratio = there.numeric_ratio()
+        except InputError:
+            return None
+        return (ratio, {}) if ratio is not None and ratio != 1 else None
 
     def derived_text(self) -> str:
         """The derived formula in the names of the claim, where it is short enough."""

@@ -53,7 +53,7 @@ def with_denominator(claim: ClaimSpec) -> ClaimSpec:
     if claim.form != "quantity" or claim.per is not None or claim.value is None:
         return claim
     own = figures(str(claim.value))
-    if len(own) != 1:
+    if not own or (len(own) > 1 and not own[0].denominators):  # of 1K tokens the thousand is a number of its own
         return claim
     same = (figure for figure in figures(claim.says) if (figure.number, figure.unit.partition("/")[0]) == (own[0].number, own[0].unit.partition("/")[0]))
     of = own[0].denominators or next((figure.denominators for figure in same), ())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from symroof.claims.claim_settings import settings_text, with_settings
-from symroof.claims.claimed_formula import ALL_ACTIVE, ClaimedFormula, Identity, identity_text
+from symroof.claims.claimed_formula import ALL_ACTIVE, ClaimedFormula, DetailLevel, Identity, identity_text
 from symroof.claims.slips.context import FAILURES, dependencies
 from symroof.claims.slips.explain import OTHER_COUNTS
 from symroof.claims.slips.slip_catalogue import CATALOGUE, CaseChange
@@ -24,12 +24,13 @@ from symroof.formula.evaluate import NoValue
 from symroof.formula.polynomial import ONE_TERM, Monomial, TooLarge, tree_of
 from symroof.formula.rewrite import without_rounding
 from symroof.formula.text import text
-from symroof.formula.tree import Call, Name, Num, names
+from symroof.formula.tree import Call, Expr, Name, Num, names
 from symroof.specs.claims import ClaimSpec
-from symroof.theory.spellings import read_formula
+from symroof.theory.spellings import printed_name, read_formula
 from symroof.theory.switches import DETAIL, SWITCHES, expand_detail
+from symroof.theory.symbols import ARCHITECTURE
 
-SECONDS = 1.0
+SECONDS = 2.0
 """Processor time for the search for the conditions of one formula."""
 MISTAKEN = frozenset(
     (switch, value)
@@ -54,9 +55,37 @@ EMBEDDINGS = ("vocab_size", "learned_positions", "more_embeddings")
 EMBEDDINGS_OUT, NORMS_OUT = "embeddings left out", "norms and biases left out"
 NO_POSITIONS, HEAD_OUT = "position embeddings left out", "output head left out"
 LINKS, LINKS_OUT = ("link_bytes_per_element", "link_latency"), "links left out"
+REPLACEABLE = frozenset({*REPLACED, *EMBEDDINGS, *LINKS, PARAMETERS, "link_bandwidth"}) | {symbol.name for symbol in ARCHITECTURE}
+"""Names that a text may have something else for, or nothing; what differs by any other stays different."""
 FOR_LONG_PROMPTS = "prompt + 1 taken as prompt"
 COUNTED = frozenset({"n_layers", "n_heads", "n_kv_heads", "ffn_matrices", "experts_per_token", "n_shared_experts", "shared_blocks"})
 """Dimensions that count parts; a matrix has two others, a vector one."""
+
+
+@dataclass(frozen=True)
+class Omission:
+    """Something that texts leave out: the quantity whose definition is then simpler, in words, what it is then, and a name that is in such a text."""
+
+    name: str
+    words: str
+    formula: str
+    mentioned: str = ""
+
+    @property
+    def settings(self) -> dict[str, str]:
+        return {self.name: self.formula}
+
+
+PREFILLS_OUT = Omission("sustained_requests", "prefills left out", "decode_throughput/output")
+OMISSIONS = (
+    *(Omission(f"{phase}_roofline_time", f"{phase} bound by {bound}", f"{phase}_{bound}_time")
+      for phase, bound in (("prefill", "compute"), ("decode", "memory"), ("prefill", "memory"), ("decode", "compute"))),
+    Omission("peak_context", "the output left out of the longest context", "context"),
+    Omission("peak_context", "prompt + output - 1 taken as prompt + output", "prompt + output", "output"),
+    Omission("context", "context = prompt + output", "prompt + output", "output"),
+    Omission("verify_time", "a verification takes as long as a decode step", "itl"),
+    PREFILLS_OUT,
+)  # fmt: skip
 ROUNDED = {"floor": "it is not rounded down to a whole number", "ceil": "it is not rounded up to a whole number"}
 
 
@@ -66,6 +95,32 @@ class Conditions:
 
     identities: tuple[Identity, ...] = ()
     words: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Counting:
+    """A way to count: switches, and what is left out."""
+
+    switches: Mapping[str, str]
+    left_out: tuple[Omission, ...] = ()
+
+    def __hash__(self) -> int:
+        return hash((*self.switches.items(), *self.left_out))
+
+    @property
+    def size(self) -> int:
+        """How many things are counted otherwise."""
+        return len(self.switches) + len(self.left_out)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As settings of a claim."""
+        return {one.name: one.formula for one in self.left_out} | ({"assume": dict(self.switches)} if self.switches else {})
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """As a text would say it."""
+        return (*(one.words for one in self.left_out), *([settings_text({"assume": self.switches})] if self.switches else []))
 
 
 def conditions(claim: ClaimSpec, end: float | None = None) -> tuple[str, ...]:
@@ -79,23 +134,34 @@ def conditions(claim: ClaimSpec, end: float | None = None) -> tuple[str, ...]:
     """
     end = time.process_time() + SECONDS if end is None else end
     found: list[tuple[str, ...]] = []
-    for _, alike in itertools.groupby(settings_of_counts(claim), key=lambda settings: len(settings.get("assume", {}))):
-        for settings in alike:
-            found += _under(claim, settings, end)
+    tried: set[tuple[Expr, Expr]] = set()
+    idle: set[tuple[str, str]] = set()
+    for _, alike in itertools.groupby(countings(claim), key=lambda counting: counting.size):
+        for counting in alike:
+            known = len(tried)
+            if not idle.intersection(counting.switches.items()):
+                found += _under(claim, counting, tried, end)
+            if counting.size == 1 and len(tried) == known:  # it does not matter to this formula, whatever else is counted otherwise
+                idle |= set(counting.switches.items())
         if found or time.process_time() > end:
             break
     return min(found, key=lambda words: (FOR_LONG_PROMPTS in words, len(words)), default=())
 
 
-def _under(claim: ClaimSpec, settings: Mapping[str, Any], end: float) -> Iterator[tuple[str, ...]]:
-    """The conditions under which a formula is right with some settings: the first that makes the two sides equal, or nearly."""
+def _under(claim: ClaimSpec, counting: Counting, tried: set[tuple[Expr, Expr]], end: float) -> Iterator[tuple[str, ...]]:
+    """The conditions under which a formula is right if it is counted in a way: the first that makes the two sides equal, or nearly; none where nothing
+    differs from a way that was tried."""
     try:
-        sides = ClaimedFormula(with_settings(claim, settings))
-        for tried in replacements(sides):
+        sides = ClaimedFormula(with_settings(claim, counting.settings))
+        both = (sides.substituted(sides.claimed, sides.expansion_stops[-1]), sides.substituted(sides.derived, sides.expansion_stops[-1]))
+        if both in tried or time.process_time() > end:
+            return
+        tried.add(both)
+        for one in replacements(sides):
             if time.process_time() > end:
                 return
-            words = (*filter(None, [settings_text(settings)]), *tried.words)
-            near = _holds(ClaimedFormula(sides.claim, tried.identities))
+            words = (*counting.words, *one.words)
+            near = _holds(ClaimedFormula(sides.claim, one.identities))
             if near is not None and (*words, *near):
                 yield (*words, *near)
                 return
@@ -114,8 +180,9 @@ def _holds(sides: ClaimedFormula) -> tuple[str, ...] | None:
         bent = sides.bends(claimed, derived)
         if bent and same(claimed, without_rounding(derived, bent)):
             floors = sides.omitted_bends()
-            refuted = any(floor.function in ROUNDED or sides.bend_is_inactive(floor) is False for floor in floors)
-            return None if refuted else tuple(map(reaches, floors))
+            if any((part.function in ROUNDED and sides.numeric_ratio() is not None) or sides.bend_is_inactive(part) is False for part in floors):
+                return None
+            return tuple(dict.fromkeys(ROUNDED.get(part.function) or reaches(part) for part in floors))
     return None
 
 
@@ -125,11 +192,11 @@ def reaches(floor: Call) -> str:
     return f"{text(held)} >= {text(least)}"
 
 
-def settings_of_counts(claim: ClaimSpec) -> Iterator[dict[str, Any]]:
-    """Settings under which a formula is counted otherwise, the fewest first: none, a level of detail or one switch, both.
+def countings(claim: ClaimSpec) -> Iterator[Counting]:
+    """Ways to count, the simplest first: as the claim says, then with a level of detail, another switch, or something left out, then with several.
 
-    >>> list(settings_of_counts(ClaimSpec(id="t", quantity="itl", formula="1", given={"batch": 1})))[:3]
-    [{}, {'assume': {'detail': 'weights'}}, {'assume': {'detail': 'kv'}}]
+    >>> [counting.words for counting in itertools.islice(countings(ClaimSpec(id="t", quantity="itl", formula="1", given={"batch": 1})), 3)]
+    [(), ('detail weights',), ('detail kv',)]
     """
     assumed = {str(name): str(value) for name, value in claim.given.get("assume", {}).items()}
     chosen = {} if "preset" in claim.given else expand_detail(assumed)
@@ -143,8 +210,21 @@ def settings_of_counts(claim: ClaimSpec) -> Iterator[dict[str, Any]]:
     if "preset" in claim.given:
         details = singles = []
     both = [detail | single for detail in details for single in singles if not DETAIL[detail["detail"]].keys() & single.keys()]
-    for tried in ({}, *details, *singles, *both):
-        yield {"assume": tried} if tried else {}
+    ways = [Counting(tried) for tried in ({}, *details, *singles)]
+    ways += [Counting(tried, left_out) for left_out in _left_out(claim) for tried in ({}, *details)]
+    ways += map(Counting, both)
+    yield from sorted(ways, key=lambda counting: counting.size)
+
+
+def _left_out(claim: ClaimSpec) -> Iterator[tuple[Omission, ...]]:
+    """What a formula may leave out, of the quantities it depends on; of the two times of a phase only one."""
+    sides = ClaimedFormula(claim)
+    needed, claimed = dependencies(sides.answers.case, sides.asked), set(names(sides.claimed))
+    stated = {*map(printed_name, claim.given)} | claimed
+    able = [one for one in OMISSIONS if one.name in needed - stated and (not one.mentioned or one.mentioned in claimed)]
+    able = [one for one in able if one.name != "context" or "output" not in needed]
+    for count in range(1, len(OMISSIONS) + 1):
+        yield from (several for several in itertools.combinations(able, count) if len({one.name for one in several}) == count)
 
 
 def replacements(sides: ClaimedFormula) -> Iterator[Conditions]:
@@ -161,6 +241,10 @@ def replacements(sides: ClaimedFormula) -> Iterator[Conditions]:
         left_out.append(Conditions(tuple((name, "0") for name in embeddings), (words,)))
     if lacking.intersection(LINKS):
         left_out += [Conditions((*one.identities, *((name, "0") for name in LINKS)), (*one.words, LINKS_OUT)) for one in left_out]
+    yield Conditions()
+    left = set(names(sides.substituted(sides.derived, inputs))) - set(names(sides.substituted(sides.claimed, inputs)))
+    if left - REPLACEABLE:
+        return
     yield from _combined(left_out, ways)
     if ALL_ACTIVE[1] in names(sides.claimed):
         yield Conditions((ALL_ACTIVE,), (identity_text((ALL_ACTIVE,)),))
@@ -174,7 +258,10 @@ def _combined(left_out: Sequence[Conditions], ways: Sequence[Sequence[Conditions
 
 
 def _ways(sides: ClaimedFormula, name: str, lacking: set[str], claimed: set[str]) -> Iterator[Conditions]:
-    """What may stand for a dimension, if the derived formula has it and the claimed one does not, or the other way round with what it equals."""
+    """What may stand for a dimension, if the derived formula has it and the claimed one does not, or the other way round with what it equals; one that
+    both have may stay."""
+    if name in claimed:
+        yield Conditions()
     for formula in REPLACED[name]:
         parts = set(names(read_formula(formula)))
         if name not in lacking and not (name in claimed and parts & lacking and not parts <= claimed):
@@ -205,3 +292,25 @@ def _without_vectors(sides: ClaimedFormula) -> str:
         return ""
     matrices = {monomial: count for monomial, count in form.over.items() if widths(monomial) > 1}
     return text(tree_of(matrices, forms.atoms)) if form.under == ONE_TERM and matrices and len(matrices) < len(form.over) else ""
+
+
+def simplest(claim: ClaimSpec) -> tuple[list[DetailLevel], tuple[str, ...]]:
+    """The claim with everything left out that texts leave out, at each level of detail; and where it is right so, what of that it takes."""
+    ways = [*countings(claim)]
+    most = max(len(counting.left_out) for counting in ways)
+    levels = {counting: _level(claim, counting) for counting in ways if most and len(counting.left_out) == most}
+    right = next((counting for counting, level in levels.items() if level.equal), None)
+    return [*levels.values()], _fewest(claim, right).words if right else ()
+
+
+def _level(claim: ClaimSpec, counting: Counting) -> DetailLevel:
+    return DetailLevel(", ".join(counting.words), ClaimedFormula(with_settings(claim, counting.settings)))
+
+
+def _fewest(claim: ClaimSpec, counting: Counting) -> Counting:
+    """A way to count under which a formula is right without what it does not take."""
+    for one in counting.left_out:
+        fewer = Counting(counting.switches, tuple(other for other in counting.left_out if other != one))
+        if _level(claim, fewer).equal:
+            return _fewest(claim, fewer)
+    return counting

@@ -8,9 +8,10 @@ from fractions import Fraction
 from symroof.cases.quantity_result import as_written
 from symroof.claims.claim_settings import with_settings
 from symroof.claims.claimed_formula import ALL_ACTIVE, IDENTITIES, LONGEST_FORMULA, ClaimedFormula, DetailLevel, identity_text
-from symroof.claims.formula_conditions import ROUNDED, conditions, reaches
+from symroof.claims.formula_conditions import LINKS_OUT, PREFILLS_OUT, ROUNDED, conditions, reaches, simplest
 from symroof.claims.judgement import Judgement, tolerance_of
 from symroof.claims.read.written_number import CLOSE_ENOUGH
+from symroof.claims.slips.explanation import SlipExplanation
 from symroof.claims.slips.formula_slips import SECONDS, formula_slips
 from symroof.claims.unstated_assumptions import counted_otherwise
 from symroof.formula.text import text
@@ -34,8 +35,7 @@ def judge_formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
     end = time.process_time() + seconds
     sides = ClaimedFormula(claim)
     if sides.is_too_long:
-        shown = Judgement(claim, "exact", claim.formula or "", text(sides.derived), ratio=sides.numeric_ratio())
-        return _by_numbers(replace(shown, ratio=None) if shown.ratio == 1 else shown, sides)
+        return _of_too_long(sides, seconds)
     levels = [DetailLevel("", sides)]
     own = levels[0].own
     stands = Judgement(claim, "exact", claim.formula or "", sides.derived_text())
@@ -66,6 +66,20 @@ def judge_formula(claim: ClaimSpec, seconds: float | None = None) -> Judgement:
         needs = ", ".join(filter(None, ("prompt + 1 taken as prompt", long.label)))
         return replace(stands, verdict="conditional", needs=(needs,), reason=f"holds where {needs}; {_shortened(str(own))}")
     return _unequal_formula(replace(stands, ratio=ratio, reason=_shortened(str(own))), levels, _near(ratio, limit), limit is None, end)
+
+
+def _of_too_long(sides: ClaimedFormula, seconds: float) -> Judgement:
+    """A formula of something that is too long to write out, a rate under load: right with prefills left out, where it is short, or by numbers."""
+    claim = sides.claim
+    shown = Judgement(claim, "exact", claim.formula or "", text(sides.derived), ratio=sides.numeric_ratio())
+    decode = shown
+    if PREFILLS_OUT.name not in {*names(sides.claimed), *map(printed_name, claim.given)}:
+        decode = judge_formula(with_settings(claim, PREFILLS_OUT.settings), seconds)
+        needs = (PREFILLS_OUT.words, *decode.needs)
+        if decode.verdict in ("exact", "conditional"):
+            return replace(shown, verdict="conditional", needs=needs, slips=decode.slips, reason=f"holds with {', '.join(needs)}", ratio=None)
+    judgement = _by_numbers(replace(shown, ratio=None) if shown.ratio == 1 else shown, sides)
+    return replace(judgement, slips=decode.slips) if judgement.verdict == "wrong" else judgement
 
 
 def _default_case(sides: ClaimedFormula) -> str:
@@ -124,26 +138,54 @@ def _shortened(comparison: str) -> str:
     return comparison if len(comparison) <= LONGEST_FORMULA else f"{comparison[:LONGEST_FORMULA].rpartition(' ')[0]} …"
 
 
+OUTPUT = "output_ignored"
+HEADS, HEADS_MISTAKEN = identity_text((("n_kv_heads", "n_heads"),)), "gqa_forgotten"
+"""An identity that texts take for granted in the parameters of a model, and the mistake that it is in its cache."""
+
+
+def _says_nothing_of_output(claim: ClaimSpec) -> bool:
+    """Whether a formula is of a prompt alone, so that its longest context is the prompt."""
+    return "output" not in {*map(printed_name, claim.given)}
+
+
 BOUND_BY = {"compute_floor_ignored": "memory", "memory_floor_ignored": "compute"}
 """What binds where an arm of the roofline is left out rightly, by the slip that leaves the other out."""
+LINKS_IGNORED = "links_ignored"
+
+
+def _left_out_rightly(together: Sequence[SlipExplanation], judgement: Judgement, levels: Sequence[DetailLevel], near: bool) -> tuple[str, ...]:
+    """The conditions under which one arm of the roofline, and with it the time on links, are left out rightly; empty where something else is."""
+    kinds = {slip.slip for slip in together}
+    floors = kinds & BOUND_BY.keys()
+    numbers = near or judgement.ratio is None or (len(together) == 1 and _near_at(together[0].text, levels, tolerance_of(judgement.claim)))
+    if not numbers or len(floors) != 1 or kinds - floors - {LINKS_IGNORED}:
+        return ()
+    phase = "prefill" if f"the prefill's {'FLOPs' if 'memory_floor_ignored' in floors else 'bytes'}" in together[0].text else "decode"
+    bound = f"{phase} bound by {BOUND_BY[floors.pop()]}" + "".join(together[0].text.partition(", at ")[1:])
+    return (bound, *([LINKS_OUT] if LINKS_IGNORED in kinds else []))
 
 
 def _unequal_formula(judgement: Judgement, levels: list[DetailLevel], near: bool, explain: bool, end: float) -> Judgement:
     """A formula equal at no level: close in numbers, right where one arm binds or under another way to count that it does not state, or wrong."""
     slips = formula_slips(levels, end) if explain or not near else ()
     together = [slip for slip in slips if slips and slip.text == slips[0].text]
-    if len(together) == 1 and slips[0].slip in BOUND_BY and (near or judgement.ratio is None or _near_at(slips[0].text, levels, tolerance_of(judgement.claim))):
-        phase = "prefill" if "prefill" in slips[0].text else "decode"
-        needs = f"{phase} bound by {BOUND_BY[slips[0].slip]}" + "".join(slips[0].text.partition(", at ")[1:])
-        return replace(judgement, verdict="conditional", needs=(needs,), slips=slips, reason=f"holds where {needs.replace(' bound', ' is bound', 1)}")
+    if simpler := _left_out_rightly(together, judgement, levels, near):
+        said = simpler[0].replace(" bound", " is bound", 1)
+        return replace(judgement, verdict="conditional", needs=simpler, slips=slips, reason=f"holds where {', '.join((said, *simpler[1:]))}")
     if near and judgement.ratio is not None:
         return replace(judgement, verdict="approximate", slips=slips, reason=f"{judgement.reason}; {float(judgement.ratio):.4g} times here")
-    if counted_otherwise(slips):
+    if counted_otherwise(slips) or (together and together[0].slip == OUTPUT and _says_nothing_of_output(judgement.claim)):
         return replace(judgement, verdict="conditional", needs=(slips[0].cause,), slips=slips, reason=f"holds with {slips[0].text}; {judgement.reason}")
     own = levels[0].own.verdict
     named = any(slip.named for slip in slips)
-    if not near and not named and end and (own != "dimension" or levels[0].sides.stated_widths) and (found := conditions(judgement.claim)):
-        return replace(judgement, verdict="conditional", needs=found, reason=f"holds with {', '.join(found)}; {judgement.reason}")
+    if not near and not named and end and (own != "dimension" or levels[0].sides.stated_widths):
+        found = conditions(judgement.claim)
+        if not found or HEADS in found:
+            plain, right = simplest(judgement.claim)
+            found = found or right
+            slips = slips if right else formula_slips(plain, time.process_time() + SECONDS) or slips
+        if found and not any(slip.slip == HEADS_MISTAKEN for slip in slips):
+            return replace(judgement, verdict="conditional", needs=found, reason=f"holds with {', '.join(found)}; {judgement.reason}")
     if own == "undecided" and not slips:
         return _by_numbers(judgement, levels[0].sides)
     return replace(judgement, verdict="wrong", flags=("dimension",) if own == "dimension" else (), slips=slips)
@@ -156,4 +198,5 @@ def _by_numbers(judgement: Judgement, sides: ClaimedFormula) -> Judgement:
         return replace(judgement, verdict="unchecked", reason="undecided: algebra is inconclusive, and no trial values show a difference")
     ratio, put = apart
     where = " and ".join(f"{name} = {as_written(name, Num(value))}" for name, value in put.items())
-    return replace(judgement, verdict="wrong", reason=f"{float(ratio):.4g} times what is derived {f'where {where}' if where else 'here'}")
+    at = f"where {where}" if where else "here" if judgement.ratio is not None else "in a case that it was tried in"
+    return replace(judgement, verdict="wrong", reason=f"{float(ratio):.4g} times what is derived {at}")

@@ -26,6 +26,8 @@ SELDOM = 0.2
 """A simplification is reported where at most this share of random errors of the claim's size would agree with one."""
 SHARES = tuple(Fraction(percent, 100) for percent in (50, 60, 40, 70, 80, 30, 90, 45, 55, 35, 65, 75, 85))
 EFFICIENCIES = ("mfu", "mbu")
+NEVER = 1000
+"""How far off a threshold is taken to be that is never reached."""
 SHARPEST = Fraction(1, 200)
 """How precisely a claim must be written for a round share to be evidence: some share agrees with any rough number."""
 NOTABLE = Fraction(101, 100)
@@ -33,6 +35,8 @@ NOTABLE = Fraction(101, 100)
 LIKE_A_SHARE = frozenset({"mac_vs_flop"})
 """Slips whose factor a round efficiency has too: of the two, texts leave out that half the peak is reached."""
 
+TABLE_COUNTED = "the gathered input table counted among the active parameters"
+"""How many model cards count them."""
 RIGHT = ("exact", "rounded")
 
 
@@ -57,6 +61,9 @@ def explain_failure(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Jud
     first = judgement.slips[0] if judgement.slips and judgement.slips[0].named else None
     if first is not None and counted_otherwise(judgement.slips):
         return replace(judgement, verdict="conditional", needs=(first.cause,), reason=f"holds with {first.text}")
+    table = next((slip for slip in judgement.slips if slip.cause == TABLE_COUNTED and claim.quantity == "active_params"), None)
+    if table:
+        return replace(judgement, verdict="conditional", needs=(TABLE_COUNTED,), reason=f"holds with {table.text}; otherwise {judgement.derived}")
     simple = simplification(claim, judgement, judge)
     if simple and (first is None or simple.chance <= first.chance):
         needs, named = settings_text(simple.settings), {slip.slip for slip in simple.slips}
@@ -85,13 +92,14 @@ def simplification(claim: ClaimSpec, judgement: Judgement, judge: Judge) -> Simp
     Where one comes close, the rounded parameters of the model's name are tried as well.
     """
     true = judgement.value
-    if true is None or true <= 0:
+    if claim.form != "threshold" and (true is None or true <= 0):
         return None
     try:
         written = read_written(claim.value, judgement.unit)
         number = written.value
         if number is None or written.operator or written.low is not None or number <= 0:
             return None
+        true = true or NEVER * number
         tried = [(settings, judge(with_settings(claim, settings))) for settings in simplified_settings(claim)]
         if not any(one.verdict in RIGHT for _, one in tried):
             near = [settings for settings, one in tried if one.verdict == "approximate"]

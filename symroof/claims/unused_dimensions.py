@@ -30,8 +30,9 @@ def check_dimensions_used(claim: ClaimSpec, shared: Collection[str] = ()) -> Non
     """
     if claim.formula or claim.form not in ("quantity", "relation", "compare", "expression") or "layers" in claim.given:
         return
+    described = {"active_params"} if "params" in claim.given else set()  # the two totals describe a model, of which a claim may need one
     for name in claim.given:
-        if canonical(name) in OF_LAYERS and name not in shared and not _usable(claim, name):
+        if canonical(name) in OF_LAYERS - described and name not in shared and not _usable(claim, name):
             raise InputError(Problem(name, f"{name} cannot be used: no model or layers with such a part are given", hint=f"name a model, or write {LAYERS}"))
 
 

@@ -29,6 +29,7 @@ WITHOUT_TERMINAL = 140
 @click.option("-o", "--out", metavar="FILE|DIR", help="With --fix: where the copy goes.")
 @click.option("--in-place", is_flag=True, help="With --fix: change the note itself.")
 @click.option("--strict", is_flag=True, help="Exit 1 also if a claim is conditional, does not fit in memory, or could not be checked.")
+@click.option("--all", "everything", is_flag=True, help="Every claim, in a table with its sentence.")
 @click.option("-v", "--verbose", is_flag=True, help="For each claim that does not hold, all details, with the command that derives it.")
 @click.option("--efficiency", type=click.Choice(("peak", "measured")), help="Source of the efficiencies that a claim does not state (default: peak).")
 @click.option(
@@ -42,6 +43,7 @@ def command(
     out: str | None,
     in_place: bool,
     strict: bool,
+    everything: bool,
     verbose: bool,
     efficiency: str | None,
     engine: str | None,
@@ -67,7 +69,8 @@ def command(
     if fix and not report.problems and not report.failures:
         _write_copies(report, out, in_place)
     if as_json or form in WHOLE or not report.problems or not all(claim.faulty for claim in report.claims):
-        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, verbose, default_basis(efficiency, engine)))
+        detail = None if not (everything or verbose) else verbose
+        say(json_text(report.as_json()) if as_json else _printed(report, form, strict, detail, default_basis(efficiency, engine)))
     if fix and report.problems:
         say("nothing was corrected; fix these errors first:", err=True)
     debug = "--debug" in (click.get_current_context().obj or ())
@@ -98,12 +101,17 @@ def _check_options(form: str, fix: bool, out: str | None, in_place: bool, as_jso
         raise click.UsageError("-o and --in-place cannot be used together")
 
 
-def _printed(report: Report, form: str, strict: bool, verbose: bool, rests_on: str) -> str:
+def _printed(report: Report, form: str, strict: bool, verbose: bool | None, rests_on: str) -> str:
+    """The report in a form; as text the first screen, or every claim where ``verbose`` is not None."""
     if form == "text":
+        from symroof.cli.check_screen import screen
         from symroof.report.claims_text import text
 
-        basis = [BASIS.format(rests_on)] if any(claim.judgement.unit in TIMES for claim in report.claims) else []
-        return "\n".join([*basis, text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)])
+        basis = BASIS.format(rests_on) if any(claim.judgement.unit in TIMES for claim in report.claims) else ""
+        if verbose is None:
+            return screen(report, strict, basis)
+        whole = text(report, shutil.get_terminal_size((WITHOUT_TERMINAL, 24)).columns, strict, verbose)
+        return "\n".join(filter(None, [basis, whole]))
     from symroof.report.claims_ci import github, junit, sarif
     from symroof.report.claims_text import summary
 

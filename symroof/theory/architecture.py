@@ -106,6 +106,7 @@ class Architecture:
     ``attention_residuals``: the head's input is weighed from sums of layers as a block's is.
     ``kept`` are the operators whose matrices are stored at ``unquantized_bytes_per_param`` while the others are quantized; None if
     all parameters have one width. ``widths`` are the operators with a separate width (``weight_bytes_per_param.down``).
+    ``sparse``: only the totals of a model with experts are known, ``params`` and ``active_params``.
     """
 
     layers: tuple[Layer, ...] = field(default_factory=lambda: (Layer(),))
@@ -124,7 +125,11 @@ class Architecture:
     attention_residuals: bool = False
     kept: frozenset[str] | None = None
     widths: frozenset[str] = frozenset()
+    sparse: bool = False
 
 
 GENERIC = Architecture()
 """A dense decoder with grouped-query attention and one kind of layer: the architecture of formulas without a model."""
+
+SPARSE = Architecture(sparse=True)
+"""The same with experts, of which only the totals are known: all parameters and those that a token multiplies."""

@@ -59,12 +59,25 @@ class _ConditionalRow(PlacedRow):
     when: tuple[tuple[str, str], ...] = ()
 
 
+SPARSE_EXPERTS = _ConditionalRow(
+    "experts",
+    "",
+    "weights",
+    parse(f"(params - active_params)/(n_experts - experts_per_token)*{WIDTH}"),
+    "experts_read",
+    ONE,
+    ExpertPool("n_experts", "experts_per_token"),
+)
+"""What a step reads of one expert, in all layers together, where only the totals are known: what a token leaves out is split evenly."""
+
+
 @lru_cache(maxsize=32)
 def placed_rows(architecture: Architecture, assumptions: Assumptions, layout: Layout = SINGLE) -> tuple[PlacedRow, ...]:
     """All rows of an architecture that exist under the assumptions, before switches filter the traffic."""
     placed = [*_placed_rows(architecture, layout)]
     if assumptions["parameters"] == "nominal":
-        placed = [*_nominal(placed, architecture.kept is not None, layout)]
+        more = [SPARSE_EXPERTS] if architecture.sparse else []
+        placed = [*_nominal([*placed, *more], architecture.kept is not None, layout)]
     return tuple(row for row in placed if assumptions.holds(row.when))
 
 

@@ -7,7 +7,7 @@ import pytest
 from symroof.api import Study
 from symroof.cases.bind_cases import bound_cases, variant
 from symroof.cases.request import Request, request_of
-from symroof.errors import InputError
+from symroof.errors import InputError, NoValueHere
 from symroof.formula.tree import Num
 from symroof.specs.fields import ValueRange
 
@@ -214,3 +214,28 @@ def test_a_cached_part_is_not_longer_than_its_prompt(cached):
 def test_a_circle_through_changed_inputs_is_an_error():
     with pytest.raises(InputError, match="is defined by itself"):
         Study("llama-3-8b", "h100-sxm", prompt="sqrt((prefill_tokens(n_layers = 1))^2)").value("prompt")
+
+
+def test_the_totals_of_a_model_with_experts_by_hand():
+    """671 and 37 billion parameters of a byte. Of one token the active ones are read, of a prompt of 4,096 all. With 8 of 256 experts a batch of 8 reads
+    256*(1 - (31/32)^8) = 57.42 of (671 - 37)/248 billion each and the rest: 37 - 8*2.5565 = 16.548 billion."""
+    totals = {"params": 671 * 10**9, "active_params": 37 * 10**9, "weights": "fp8", "prompt": 4096, "assume": {"detail": "weights"}}
+    one = Study(**totals, batch=1)
+    assert (one.exact("decode_flops"), one.exact("decode_bytes"), one.exact("prefill_flops")) == (74 * 10**9, 37 * 10**9, 74 * 10**9 * 4096)
+    assert one.value("prefill_bytes") == pytest.approx(671e9, rel=1e-9)
+    expert = Fraction(634 * 10**9, 248)
+    eight = Study(**totals, batch=8, n_experts=256, experts_per_token=8)
+    assert eight.exact("decode_bytes") == 37 * 10**9 - 8 * expert + 256 * (1 - Fraction(31, 32) ** 8) * expert
+    assert eight.exact("decode_flops") == 8 * 74 * 10**9
+    with pytest.raises(NoValueHere, match="needs n_experts"):
+        Study(**totals, batch=8).value("decode_bytes")
+
+
+def test_a_measured_mean_time_per_token_is_that_of_every_step():
+    study = Study(ttft="350 ms", tpot="20 ms", output=200)
+    assert (study.exact("decode_time"), study.exact("response_time")) == (Fraction(398, 100), Fraction(433, 100))
+
+
+def test_without_an_output_the_last_step_is_the_step():
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 4096}
+    assert Study(**case).exact("itl_last") == Study(**case).exact("itl") < Study(**case, output=1000).exact("itl_last")

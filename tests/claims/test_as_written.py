@@ -184,9 +184,28 @@ def test_formulas_hold_under_what_is_so_in_their_case(annotation):
 
 UNUSED = {
     "4.0 MB <!-- symroof: kv_bytes_per_token kv_lora_rank=512 qk_rope_dim=64 n_layers=61 n_kv_heads=128 head_dim=128 -->": "kv_lora_rank",
-    "26 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->": "active_params",
     f"1 MB <!-- symroof: kv_bytes_per_token {L70} kv_lora_rank=512 -->": "kv_lora_rank",
 }
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("25.8 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "exact"),
+        ("93.4 GFLOP <!-- symroof: linear_flops_per_token params=46.7e9 active_params=12.9e9 detail=weights -->", "wrong"),
+        ("25.8 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 detail=weights -->", "exact"),  # of one token: 2 byte each
+        ("93.4 GB <!-- symroof: weight_bytes params=46.7e9 active_params=12.9e9 weights=fp16 -->", "exact"),
+        ("51.6 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 weights=fp16 batch=2 detail=weights -->", "unchecked"),  # of how many experts?
+        # x = 33.8/6 billion an expert: 12.9 - 2x = 1.633 of the rest, and 8*(1 - 0.75^2) = 3.5 experts: 21.35 billion
+        (
+            "42.7 GB <!-- symroof: decode_bytes params=46.7e9 active_params=12.9e9 n_experts=8 experts_per_token=2 weights=fp16 batch=2 detail=weights -->",
+            "exact",
+        ),
+    ],
+)
+def test_the_totals_of_a_model_with_experts_are_enough_for_a_token(text, verdict):
+    (claim,) = claims(text)
+    assert claim.verdict == verdict, claim.reason
 
 
 @pytest.mark.parametrize("text", UNUSED)
@@ -348,3 +367,24 @@ def test_rates_as_forums_write_them(text, number):
 def test_a_t_alone_is_no_rate():
     with pytest.raises(InputError, match="no number in token/s"):
         claims(f"It weighs 24 t. <!-- symroof: user_rate {FIRST} -->")
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "needs"),
+    [
+        ("3.35 billion", "conditional", ("the gathered input table counted among the active parameters",)),  # 3.0419 and 2,048*151,936: 3.3530 billion
+        ("3.3 billion", "conditional", ("the gathered input table counted among the active parameters",)),  # as its card says
+        ("3.04 billion", "rounded", ()),
+        ("30.5 billion", "wrong", ()),
+    ],
+)
+def test_active_parameters_as_model_cards_count_them(text, verdict, needs):
+    (claim,) = claims(f"{text} <!-- symroof: active_params model=qwen3-30b-a3b -->")
+    assert (claim.verdict, claim.assumptions_needed) == (verdict, needs)
+
+
+def test_a_response_follows_from_its_mean_time_per_token():
+    """0.35 s and 199 steps of 20 ms."""
+    given = "response_time ttft='350 ms' tpot='20 ms' output=200"
+    right, steps = claims(f"4.33 s <!-- symroof: {given} --> 4.350 s <!-- symroof: {given} -->")
+    assert (right.verdict, steps.slips[0].slip) == ("exact", "n_vs_n_minus_one")

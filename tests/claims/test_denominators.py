@@ -6,6 +6,7 @@ import pytest
 
 from symroof.claims.check import check_text
 from symroof.claims.denominators import DIVISORS, claimed_quantity_formula
+from symroof.claims.judge import judge
 from symroof.claims.read.prose_numbers import figures
 from symroof.formula.evaluate import evaluate
 from symroof.formula.tree import Name
@@ -157,3 +158,34 @@ def test_what_four_devices_share_evenly_is_a_quarter(quantity, value):
 def test_the_memory_that_names_a_card_is_not_the_number_of_a_claim(card):
     claim = check_text(f"The weights take 16.1 GB {card}. <!-- symroof: weight_bytes model=llama-3-8b -->", "n.md").claims[0]
     assert (claim.claimed, claim.verdict) == ("16.1 GB", "rounded")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("That needs two A100s with 46.7 GB each.", ["device"]),
+        ("It is split across 4 GPUs, 35 GB apiece.", ["device"]),
+        ("On 4 GPUs, 8 users get 0.54 GB each and wait.", ["request"]),
+        ("Two GPUs. Now 46.7 GB each.", []),  # of another sentence
+        ("Over four links 46.7 GB each way.", []),
+        ("The GPU has 46.7 GB each.", []),  # of one there is no each
+    ],
+)
+def test_each_is_of_the_last_several_things_of_the_sentence(text, kind):
+    *_, figure = [figure for figure in figures(text) if figure.unit.startswith("GB")]
+    assert [one.kind for one in figure.denominators] == kind
+
+
+def test_a_price_in_a_claim_file_is_of_so_many_tokens():
+    """2.99 USD an hour for 2,400 tokens a second are 0.346 USD a million."""
+    given = {"price": "2.99 USD/hour", "decode_throughput": "2400 token/s"}
+    per_thousand = ClaimSpec(id="c", quantity="decode_cost_per_mtok", given=given, value="0.00035 USD per 1K tokens")
+    assert judge(per_thousand).verdict == "rounded"
+    assert judge(per_thousand.model_copy(update={"value": "0.35 USD per 1 million tokens"})).verdict == "rounded"
+    assert judge(per_thousand.model_copy(update={"value": "0.35 USD per 1K tokens"})).verdict == "wrong"
+    for dollars in ("$0.35", "about $0.35", "$0.00035 per 1K tokens", "$0.35 per million tokens"):
+        assert judge(per_thousand.model_copy(update={"value": dollars})).verdict == "rounded"
+    assert judge(per_thousand.model_copy(update={"value": "$0.3–0.4"})).verdict == "exact"
+    assert judge(per_thousand.model_copy(update={"value": "< $0.30"})).verdict == "wrong"
+    (slip,) = judge(per_thousand.model_copy(update={"value": "$1,246"})).slips
+    assert (slip.slip, slip.named) == ("hours_seconds", True)

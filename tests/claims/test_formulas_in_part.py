@@ -75,10 +75,51 @@ def test_where_algebra_tells_nothing_numbers_of_the_case_do():
 
 
 def test_what_neither_tells_is_not_called_wrong():
-    """Without a model there are no numbers of a case, and a sum over the pieces of a long prompt is not taken at random points."""
-    judgement = judged("loaded_ttft", "prefill_time + queue_wait", prompt=2000, output=200)
+    """Of a device without a model there are no numbers, and a sum over the pieces of a long prompt is not taken at random points."""
+    judgement = judged("loaded_ttft", "prefill_time + queue_wait", hardware="h100-sxm", prompt=2000, output=200)
     assert judgement.verdict == "unchecked"
     assert judgement.reason.startswith("undecided")
+
+
+def test_a_case_with_numbers_for_everything_tells_where_the_claim_has_none():
+    judgement = judged("loaded_ttft", "prefill_time + queue_wait", prompt=2000, output=200)
+    assert (judgement.verdict, judgement.reason.partition("times ")[2]) == ("wrong", "what is derived in a case that it was tried in")
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula", "verdict", "needs"),
+    [
+        ("cost_per_mtok", "10^6*price*tp/sustained_throughput", "exact", ()),
+        ("cost_per_mtok", "10^6*price/decode_throughput", "conditional", ("prefills left out",)),
+        ("cost_per_mtok", "2*10^6*price/decode_throughput", "wrong", ()),
+        ("energy_per_token", "power/decode_throughput", "conditional", ("prefills left out",)),
+        ("cost_per_mtok", "10^6*price*weight_bytes/(mem_bandwidth*batch)", "conditional", ("prefills left out", "decode bound by memory, at detail weights")),
+        ("memory_bytes", "weight_bytes + kv_cache_bytes", "conditional", ("the output left out of the longest context",)),
+        ("peak_kv_cache_bytes", "kv_bytes_per_token*batch*(prompt + output)", "conditional", ("prompt + output - 1 taken as prompt + output",)),
+        ("kv_cache_bytes", "kv_bytes_per_token*batch*(prompt + output)", "conditional", ("context = prompt + output",)),
+        ("response_time", "2*P*S/peak_flops + (N - 1)*weight_bytes/mem_bandwidth", "conditional",
+         ("prefill bound by compute", "decode bound by memory", "detail weights")),
+        ("prefill_time", "2*P*S/(peak_flops*tp)", "conditional", ("prefill bound by compute, at detail kv", "links left out")),
+        ("speculation_speedup", "tokens_per_verify/(1 + draft_tokens*draft_cost)", "conditional", ("a verification takes as long as a decode step",)),
+        ("params", "n_layers*(2*d_model^2 + 2*d_model*n_kv_heads*head_dim + 3*d_model*d_ff) + 2*vocab_size*d_model", "conditional",
+         ("norms and biases left out", "ffn_matrices = 3", "d_model = n_heads*head_dim")),
+    ],
+)  # fmt: skip
+def test_what_texts_leave_out_is_named(quantity, formula, verdict, needs):
+    judgement = judged(quantity, formula)
+    assert (judgement.verdict, judgement.needs) == (verdict, needs)
+
+
+@pytest.mark.parametrize(
+    ("quantity", "formula", "slip"),
+    [
+        ("response_time", "2*P*S/peak_flops + N*weight_bytes/mem_bandwidth", "n_vs_n_minus_one"),
+        ("kv_cache_bytes", "2*L*H*d_h*kv_bytes_per_element*B*(S + N)", "gqa_forgotten"),
+    ],
+)
+def test_a_slip_in_what_leaves_something_out(quantity, formula, slip):
+    judgement = judged(quantity, formula)
+    assert (judgement.verdict, [one.slip for one in judgement.slips if one.named]) == ("wrong", [slip])
 
 
 def test_a_step_at_its_own_context_is_not_a_step_in_general():

@@ -459,3 +459,15 @@ def test_a_column_of_formats_sets_the_weights(head):
     """8 billion parameters of 4, 2 and 34/32 bytes."""
     text = f"| {head} | weights <!-- symroof: weight_bytes params=8e9 --> |\n|---|---|\n| FP32 | 32 GB |\n| FP16 | 16 GB |\n| Q8_0 | 8.5 GB |\n"
     assert [claim.verdict for claim in check_text(text, "n.md").claims] == ["exact"] * 3
+
+
+def test_a_number_without_a_unit_is_in_that_of_the_number_before_it_in_its_sentence():
+    """1.792 TB/s over 16 GB are 112 a second."""
+    card = "user_rate params=8e9 weights=fp16 hardware=rtx-5090 detail=weights batch=1"
+    first, second = check_text(f"It does 112 tokens/s, <!-- symroof: {card} --> no more than 112. <!-- symroof: {card} -->", "n.md").claims
+    assert (first.verdict, second.verdict, second.claimed) == ("exact", "exact", "no more than 112 token/s")
+    report = check_text(f"It does 112 tokens/s. Then 8. <!-- symroof: {card} -->", "n.md").claims
+    assert [claim.claimed for claim in report] == ["112 tokens/s"]
+    shared = "decode_throughput batch=16 params=70e9 weights=fp8 hardware=h200 detail=weights"  # 4.8 TB/s over 70 GB: 68.57 a second and user
+    whole, each = check_text(f"With 16 users 1,097 tokens/s <!-- symroof: {shared} --> in total, 69 each. <!-- symroof: {shared} -->", "n.md").claims
+    assert (whole.verdict, each.verdict) == ("rounded", "rounded")

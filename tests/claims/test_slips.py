@@ -30,7 +30,7 @@ CONTRACT = frozenset(
     inverted_ratio bytes_per_param_forgotten head_dim_assumed width_guessed batch_factor layers_factor kv_ignored attention_ignored causal_factor
     memory_floor_ignored compute_floor_ignored n_vs_n_minus_one precision_mixed rounded_chain hours_seconds per_device_vs_total tied_embedding
     kv_heads_wrong bandwidth_of_other_part per_token_vs_per_sequence decimal_point total_vs_active_params experts_topk_vs_all latent_kv_expanded rope_key_forgotten acceptance_not_compounded markup_vs_margin
-    training_flops links_ignored growth_ignored output_ignored other_variant
+    training_flops links_ignored growth_ignored output_ignored other_variant window_ignored
     """.split()  # noqa: SIM905
 )  # arithmetic and the two with a free parameter are found otherwise
 
@@ -69,6 +69,18 @@ KNOWN = [
     ("n_vs_n_minus_one", "417.9 ms", {"quantity": "decode_time", "given": {**FIRST_ORDER, "output": 10}}),
     ("per_device_vs_total", "70.0 GB", {"quantity": "weight_bytes", "given": {**FIRST_ORDER, "tp": 2}}),
     ("hours_seconds", "6.00 USD", {"expression": "6 USD/hour * 1 s"}),
+]  # fmt: skip
+
+
+KNOWN += [
+    ("training_flops", "98.51", {"threshold": "prompt_to_ridge", "given": {"params": "8e9", "peak_flops": "990 TFLOP/s", "mem_bandwidth": "3.35 TB/s", "weights": "fp16", "assume": {"detail": "weights"}}}),
+    ("k_and_v_factor", "119", {"threshold": "max_batch_memory", "given": {"model": "llama-3.1-8b", "mem_capacity": "80 GB", "context": 8192, "kv": "bf16"}}),
+    ("total_vs_active_params", "37.0 GB", {"quantity": "weight_bytes", "given": {"params": "671e9", "active_params": "37e9", "weights": "fp8"}}),
+    ("bandwidth_of_other_part", "24 token/s", {"quantity": "user_rate", "given": {"params": "70e9", "weights": "fp16", "hardware": "h100-pcie", "batch": 1, "assume": {"detail": "weights"}}}),
+    ("gqa_forgotten", "14", {"threshold": "max_batch_memory", "given": {"model": "llama-3.1-8b", "mem_capacity": "80 GB", "context": 8192}}),
+    ("bandwidth_of_other_part", "1008 GB/s", {"catalogue": "rtx-5090.mem_bandwidth"}),
+    ("bits_bytes", "161.3 s", {"quantity": "load_time", "given": {"model": "llama-3-70b", "weights": "fp16", "disk_bandwidth": "7 GB/s"}}),
+    ("inverted_ratio", "34.1 ms", {"quantity": "itl", "given": {"params": "8e9", "hardware": "m4-max", "weights": "bf16", "batch": 1, "assume": {"detail": "weights"}}}),
 ]  # fmt: skip
 
 

@@ -45,7 +45,7 @@ def test_bad_input_says_every_fault_of_every_file(note, tmp_path):
 def test_a_bad_annotation_costs_the_other_claims_nothing(note, tmp_path):
     """Standard output has what could be judged, standard error every fault with its place, line, caret and hint; 2 outweighs 1."""
     first, second = note(f"{WRONG}\n1 GB <!-- symroof: kv_cache_byts -->\n", "a.md"), note(b"\xff", "b.md")
-    outcome = call("check", first, second)
+    outcome = call("check", first, second, "--all")
     assert outcome.code == 2
     assert re.search(r"1 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten", outcome.out)
     assert re.search(r"3 +1 GB +1 GB +unchecked\n", outcome.out)
@@ -113,7 +113,7 @@ def test_usage_errors(note):
 
 
 def test_the_table_tells_sentence_claimed_derived_verdict_and_correction(note):
-    out = call("check", note(RIGHT + "\n" + WRONG)).out
+    out = call("check", note(RIGHT + "\n" + WRONG), "--all").out
     assert re.search(r"line +sentence +claimed +derived +verdict +slip +correction\n", out)
     assert re.search(r"1 +A prompt of 4,096 tokens takes 1.34 GB\. +1.34 GB +1.3422 GB +rounded\n", out)
     assert re.search(r"3 +A prompt of 4,096 tokens takes 10.7 GB\. +10.7 GB +1.3422 GB +wrong +gqa_forgotten,? +1.34 GB\n", out)
@@ -127,10 +127,43 @@ def test_the_table_tells_sentence_claimed_derived_verdict_and_correction(note):
     assert "claimed 10.7 GB, derived 1.3422 GB: 7.97 times too high" in details
 
 
+def test_the_first_screen_is_the_answer(monkeypatch):
+    """Sixteen claims, four of them wrong: how many, then where, what is said, what is right, the mistake."""
+    monkeypatch.setenv("COLUMNS", "100")
+    lines = call("check", POST).out.splitlines()
+    assert lines[0].endswith("blog-post.md: 16 claims: 4 wrong, 1 conditional, 11 hold (2 exact, 9 rounded)")
+    assert lines[0].startswith("✗ ")
+    assert lines[1].split() == ["line", "said", "right", "because"]
+    assert re.fullmatch(r"✗  8     2\.62 MB +0\.328 MB +gqa_forgotten: query heads used for KV heads in the cache: ×8", lines[3])
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 100
+    assert "! lines 14, 15: this configuration does not fit in memory" in lines
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_more_than_fits_on_a_screen_is_counted(note, count):
+    """The wrong ones first, whatever their order."""
+    path = note(f"{NEEDS}\n" * 20 + f"{WRONG}\n" * count)
+    lines = call("check", path).out.splitlines()
+    shown = [line for line in lines if line.startswith(("✗  ", "~  "))]
+    assert len(lines) <= 25
+    assert [line[0] for line in shown[:3]] == ["✗"] * 3
+    (left_out,) = [line for line in lines if line.startswith("and ")]
+    said = dict(reversed(part.split(" more ")) for part in left_out.removeprefix("and ").split(", "))
+    assert sum(map(int, said.values())) + len(shown) == 20 + count
+
+
+def test_what_holds_is_said_in_a_line_and_a_truth_with_its_sentence(note):
+    lines = good("check", note(RIGHT)).out.splitlines()
+    assert (lines[0].endswith("note.md: 1 claim: 1 holds (1 rounded)"), lines[0][0]) == (True, "✓")
+    out = call("check", note("It fits on one card. <!-- symroof: relation=fits model=llama-3-70b hardware=h100-sxm prompt=64 -->")).out
+    assert re.search(r"✗  1 +true +false +It fits on one card\.\n", out)
+
+
 @pytest.mark.parametrize("columns", [40, 80, 120, 300])
 def test_the_table_keeps_to_the_width_of_the_terminal(columns, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(columns))
-    done = call("check", POST)
+    done = call("check", POST, "--all")
     table = done.out.split("\n\n")[0].splitlines()
     assert done.code == 1
     assert max(map(len, table[1:])) <= max(columns, 100)

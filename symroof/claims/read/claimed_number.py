@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -106,10 +106,24 @@ def claimed_number(
     if figure is None and unit == "" and data.get("expression"):  # 45 GB/1.28 GB are 35 requests
         figure = next(filter(None, (_fitting(own, counted, prose) for counted in sorted(COUNTED))), None)
     if figure is None and unit != ANY:
+        figure = _in_the_unit_before(own, before, unit or "", prose)
+    if figure is None and unit != ANY:
         missing = f"no number in {unit}" if unit else "no plain number"
         where = "between the previous annotation and this one" if previous_end else "before this annotation, in its paragraph or cell"
         return ClaimedNumber(fault=(f"{missing} found {where}", f"name the one it is about: value='{EXAMPLES.get(unit, f'12 {unit}').strip()}'"))
     return _claimed(figure, figure.written) if figure else ClaimedNumber(value="?")
+
+
+def _in_the_unit_before(own: list[Figure], before: list[Figure], unit: str, prose: str) -> Figure | None:
+    """A last number without a unit, in that of the number before it in its sentence: ``112 tokens/s, no more than 112``; None where that does not fit."""
+    last = own[-1] if own and unit and not own[-1].unit else None
+    named = [figure for figure in before if figure.unit and last and figure.start < last.start]
+    if not last or not named or named[-1].fit(unit) > 1 or END_OF_SENTENCE.search(prose, named[-1].unit_end, last.start):
+        return None
+    return replace(last, unit=named[-1].unit, text=f"{last.text} {named[-1].unit}")
+
+
+END_OF_SENTENCE = re.compile(r"[.!?;]\s")
 
 
 def _claimed(figure: Figure, value: str) -> ClaimedNumber:

@@ -35,12 +35,13 @@ HEDGE = re.compile(rf"^(?:{'|'.join(map(re.escape, HEDGES))})(?![^\W\d_])\s*", r
 BOUND_WORD = re.compile(rf"^({'|'.join(map(re.escape, sorted((*OPERATORS, *SPEEDS), key=len, reverse=True)))})(?![^\W\d_])\s*", re.IGNORECASE)
 NUMBER = r"[+-]?(?:\d[\d_,]*(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?"
 DECIMAL_COMMA = re.compile(r"([+-]?(?:\d{1,6}(?=,(?:\d{1,2}|\d{4,9})(?!\d))|0)),(\d{1,9}(?:[eE][+-]?\d{1,3})?)")
-KILO = re.compile(rf"({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
-COUNTED = re.compile(rf"({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
+KILO = re.compile(rf"^\s*({NUMBER})\s?[kK](?=\s*(?:tok|req|tps|t/s))")
+COUNTED = re.compile(rf"^\s*({NUMBER})\s?(?:(thousand|million|billion|trillion)(?!\w)|([KMBT]|bn)(?=\s*(?:$|param|weights?|flop)))", re.IGNORECASE)
 """``70.6B``, ``8.03 billion``: a letter only of parameters and FLOPs."""
 COUNTED_BY_LETTER = ("parameter", "FLOP")
 POWER = re.compile(rf"({NUMBER})\s*[×x*·]\s*10(?:\^\{{?([+-]?\d{{1,2}})\}}?|([⁻⁺]?[⁰¹²³⁴⁵⁶⁷⁸⁹]{{1,2}}))")
 RAISED = str.maketrans("⁻⁺⁰¹²³⁴⁵⁶⁷⁸⁹", "-+0123456789")
+DOLLARS = re.compile(r"(?:US)?\$\s?(?=[\d.])")
 NUMBER_WITH_UNIT = re.compile(rf"\s*({NUMBER})\s*(?:([x×])(?![a-z])|(\S.*?))?\s*", re.DOTALL)
 LONGEST = 120
 
@@ -152,6 +153,7 @@ def read_written(written: object, unit: str) -> WrittenNumber:
     if match := BOUND_WORD.match(rest):
         operator = bound_of(match[1], parse_unit(unit).dimension)
         rest = rest[match.end() :]
+    rest = _in_dollars(rest)
     if not re.match(r"[+-]?[\d.]", rest):
         if operator or about:
             raise ValueError(f"{text!r} holds no number")
@@ -160,6 +162,19 @@ def read_written(written: object, unit: str) -> WrittenNumber:
         return _range(text, *ends, unit, about)
     value, half, digits = _number_with_unit(rest, unit)
     return WrittenNumber(text, value, half_unit=half, digits=digits, operator=operator, hedged_number=about)
+
+
+def _in_dollars(text: str) -> str:
+    """``$2.50/hour`` as ``2.50 USD/hour``; any other text as it is.
+
+    >>> _in_dollars("$0.35 per 1K tokens"), _in_dollars("$0.2–0.3")
+    ('0.35 USD per 1K tokens', '0.2–0.3 USD')
+    """
+    match = DOLLARS.match(text)
+    if not match:
+        return text
+    amount = text[match.end() :].replace("$", "")
+    return f"{amount} USD" if _ends(amount) else re.sub(rf"^({NUMBER})", r"\1 USD", amount)
 
 
 def bound_of(words: str, dimension: Dimension) -> str:

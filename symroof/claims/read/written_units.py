@@ -66,6 +66,11 @@ LEADING = re.compile(
     re.IGNORECASE,
 )
 """``Each GPU holds``, ``per request:``: at the head of the clause before a number."""
+EACH = re.compile(r"\s{0,4}(?:each|apiece)\b(?=\W{0,3}(?:$|[.,;:()|<]|(?:and|but|so|or|which|with|if|at|in)\b))", re.IGNORECASE)
+SEVERAL = re.compile(rf"(?:{'|'.join(f'(?P<{kind}>{NOUNS[kind]})' for kind in ('device', 'request', 'layer', 'head'))})(?<=s)(?![\w-])")
+"""``two A100s with 46.7 GB each``: of the last things that the sentence has several of."""
+SENTENCE = 600
+"""Characters that a sentence has at most, with the blanks where annotations stood."""
 
 
 @dataclass(frozen=True)
@@ -172,10 +177,13 @@ def denominators(text: str, start: int, stop: int) -> tuple[Denominator, ...]:
     (['layer', 'token'], ['device'])
     >>> [str(one) for one in denominators("3.62 USD per 1K tokens", 0, 8)]
     ['1,000 tokens']
-    >>> [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)]
-    ['layer', 'device']
+    >>> [str(one) for one in denominators("0.44 GB per layer and device", 0, 7)], [str(one) for one in denominators("two A100s with 46 GB each.", 15, 20)]
+    (['layer', 'device'], ['device'])
     """
     behind = tuple(_behind(text, stop))
+    if not behind and EACH.match(text, stop):
+        sentence = re.split(r"[.;!?]\s", text[max(start - SENTENCE, 0) : start])[-1]
+        behind = tuple(Denominator(match.lastgroup or "") for match in list(SEVERAL.finditer(sentence))[-1:])
     match = LEADING.search(text[max(start - 120, 0) : start])
     leading = (_denominator(match), *([Denominator(_kind(match["also"]))] if match["also"] else [])) if match else ()
     if any(one.kind not in TIMES for one in behind):  # then only a part of the model can be added

@@ -28,6 +28,7 @@ FAILURES = (InputError, ArithmeticError, LookupError)
 
 BYTES = re.compile(r"([kKMGTP])i?(?:B|bytes?|bits?)\b")
 PREFIXES = "KMGTP"
+TOTALS = frozenset({"params", "active_params"})
 OF_OTHER_PARTS = ("peak_flops", "mem_bandwidth")
 """Figures whose mistaking for another part's has a name of its own."""
 
@@ -72,6 +73,17 @@ class Context:
         """The claim's value with something set in each of its cases; None where it has none."""
         value = self.outcome_with(sets)
         return value if isinstance(value, Fraction) and value > 0 else None
+
+    def values_with(self, sets: tuple[Settings, ...]) -> tuple[Fraction, ...]:
+        """The same, and of a threshold the whole number that follows from it."""
+        if self.name or not self.claim.threshold:
+            value = self.value_with(sets)
+            return (value,) if value is not None else ()
+        try:
+            result = derived(self.claim.model_copy(update={"given": merged_settings(self.cases[0], _texts(sets[0]))}))
+        except FAILURES:
+            return ()
+        return tuple(dict.fromkeys(value for value in (result.number, result.alternative) if value is not None and value > 0))
 
     def outcome_with(self, sets: tuple[Settings, ...]) -> Value | None:
         """The same for any form of claim: a truth, a label, a direction, a number that may be negative."""
@@ -135,6 +147,11 @@ class Context:
             return dependencies(case, self.formula)
         moving = printed_name(self.claim.moves or "")
         return dependencies(case, Name(moving)) if moving else None if self.claim.threshold else frozenset()
+
+    @property
+    def known_names(self) -> frozenset[str]:
+        """The names the value depends on, and the totals that the claim states, which describe its model."""
+        return (self.dependencies or frozenset()) | ({*map(printed_name, self.cases[0])} & TOTALS)
 
     def depends_on(self, name: str) -> bool:
         """Whether the value may depend on a name."""

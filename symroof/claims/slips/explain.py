@@ -28,6 +28,8 @@ OTHER_COUNTS = frozenset({"kv_ignored", "attention_ignored", "causal_factor"})
 """Slips that are another way of counting rather than an error: a claim that one of them explains is right under what it leaves out."""
 SELDOM_IN_PAIRS = 0.06
 """The same where two slips are needed: there are so many pairs."""
+PLAIN_FACTOR = Fraction(3, 2)
+"""The factor from which on the effect of a slip is plain to see in few digits."""
 WORTH_SAYING = 1 / 3
 """The share up to which two slips of a rough number are suggested: an explanation that fits any number is worthless."""
 PAIRED_DIGITS = 4
@@ -114,10 +116,18 @@ def _of_formulas(singles: Sequence[SlipPrediction], context: Context, written: W
     matches = _ordered(singles, written)
     if not matches:
         return []
-    share = chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in singles], written))
+
+    def share_of(predictions: Iterable[SlipPrediction]) -> float:
+        return chance(float(written.number), float(context.value), agreeing_ranges([p.value for p in predictions], written))
+
+    frequent = [p for p in singles if p.common and max(p.value, context.value) > PLAIN_FACTOR * min(p.value, context.value)]
+    share, common = share_of(singles), share_of(frequent)
+    often = share > MOST_CHANCE >= common and len(context.cases) == 1  # many slips would do; of those that happen all the time few
+    if often:
+        matches.sort(key=lambda p: p not in frequent)
     twins = _twins(matches[0], singles, context)
     matches = [replace(matches[0], texts=(" or ".join((*matches[0].texts, *map(_said, twins))),)), *matches[1:]]
-    explained = [explanation for p in matches for explanation in _explained(p, share <= MOST_CHANCE, share, context)]
+    explained = [one for p in matches for own in [common if often and p in frequent else share] for one in _explained(p, own <= MOST_CHANCE, own, context)]
     explained += [explanation for p in twins for explanation in _explained(p, False, share, context)]
     return explained if share <= MOST_CHANCE else explained[:MOST_SUGGESTIONS]
 

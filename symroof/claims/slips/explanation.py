@@ -25,7 +25,7 @@ SIZES = 3
 small error by up to thrice that error, since slips with small effects are close together."""
 
 
-FACTOR = re.compile(r": [×÷](?:[^,]|,(?=\d))*")
+FACTOR = re.compile(r": [×÷].*?(?=, at |$)")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The value a claim would have after a slip: the claim derived again with the slip in it, never by a formula of its own."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -16,6 +17,7 @@ from symroof.formula.evaluate import evaluate
 from symroof.formula.parse import parse
 from symroof.formula.tree import Expr, mentions
 from symroof.theory.case import Case
+from symroof.theory.declarations import MissingInput
 from symroof.theory.quantities import QUANTITIES
 from symroof.theory.spellings import resolved
 from symroof.theory.symbols import INPUTS
@@ -38,6 +40,7 @@ class SlipPrediction:
         misreading: how the result is read otherwise; None where the case is changed.
         paired: whether it may be one of two.
         digits: from how many digits of a number on it explains one.
+        common: whether people slip so all the time.
     """
 
     slips: tuple[str, ...]
@@ -47,11 +50,13 @@ class SlipPrediction:
     misreading: MisreadResult | None = None
     paired: bool = True
     digits: int = 1
+    common: bool = False
 
 
 FINE_DIGITS = 3
 """Digits from which on a number tells a change that hardly matters from chance."""
-LEAST_DIGITS = {"parts": 2, "relatives": FINE_DIGITS}
+SIBLINGS, GENERATIONS = "siblings", "generations"
+LEAST_DIGITS = {"siblings": 2, "parts": 2, "relatives": FINE_DIGITS, "generations": FINE_DIGITS}
 """Digits from which on a number tells which other part's figure it is: there are many."""
 
 
@@ -59,18 +64,22 @@ def predictions(context: Context, slip: Slip) -> Iterator[SlipPrediction]:
     """Every value a slip leads to."""
     for variant in slip.variants:
         if isinstance(variant, OtherEntry):
-            for part, figure in kin_entries(context.entry):
-                yield SlipPrediction((slip.name,), (variant.text.format(figure=part),), figure, paired=False, digits=LEAST_DIGITS["parts"])
+            for part, figure in kin_entries(context.entry, variant.kind):
+                words = variant.text.format(figure=part)
+                yield SlipPrediction((slip.name,), (words,), figure, paired=False, digits=LEAST_DIGITS[variant.kind], common=variant.kind == SIBLINGS)
             continue
         if isinstance(variant, MisreadResult):
-            value = _misread_value(context, variant) if can_happen(variant, context.unit, context.dependencies or frozenset()) else None
+            value = _misread_value(context, variant) if can_happen(variant, context.unit, context.known_names) else None
             if value is not None:
-                yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired)
+                yield SlipPrediction((slip.name,), (variant.text.format(**context.words),), value, misreading=variant, paired=slip.paired, common=slip.common)
             continue
+        if isinstance(variant, OtherFigure) and variant.kind == GENERATIONS and context.name != variant.symbol:
+            continue  # there are too many to tell by what follows from one of them
         for text, sets in case_changes(context, variant):
-            value = context.value_with(sets)
-            if value is not None and not (isinstance(variant, RoundedFigure) and abs(value / context.value - 1) > MOST_ROUNDED):
-                yield SlipPrediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, variant))
+            common = slip.common or (isinstance(variant, OtherFigure) and variant.kind == SIBLINGS)
+            for value in context.values_with(sets):
+                if not (isinstance(variant, RoundedFigure) and abs(value / context.value - 1) > MOST_ROUNDED):
+                    yield SlipPrediction((slip.name,), (text,), value, sets, paired=slip.paired, digits=_digits(context, variant), common=common)
 
 
 def _digits(context: Context, variant: CaseVariant) -> int:
@@ -124,11 +133,9 @@ def _in_case(context: Context, variant: CaseVariant, settings: Settings) -> dict
 
 def _set(context: Context, variant: CaseVariant, answers: BoundCase) -> Iterator[tuple[str, Settings]]:
     if isinstance(variant, CaseChange):
-        if any(_can_change(context, answers, name, value) for name, value in variant.sets.items()):
-            yield (
-                variant.text,
-                {name: _worked_out(answers.case, name, value) for name, value in variant.sets.items() if context.depends_on(name) or name not in NAMES},
-            )
+        able = any(_can_change(context, answers, name, value) for name, value in variant.sets.items())
+        if able and (made := _settable(context, answers.case, variant)):
+            yield variant.text, made
     elif not all(context.depends_on(name) for name in (variant.symbol, *(variant.also if isinstance(variant, OtherFigure) else ()))):
         return
     elif isinstance(variant, RoundedFigure):
@@ -142,6 +149,16 @@ def _set(context: Context, variant: CaseVariant, answers: BoundCase) -> Iterator
                 not variant.also or all(own[name] != answers.case.value(s) for s, own in zip(symbols, figures, strict=True))
             ):
                 yield variant.text.format(figure=name), {symbol: own[name] for symbol, own in zip(symbols, figures, strict=True)}
+
+
+def _settable(context: Context, case: Case, variant: CaseChange) -> Settings:
+    """What a way of slipping sets of the names that the value depends on and that the case has."""
+    made = {}
+    for name, value in variant.sets.items():
+        if context.depends_on(name) or name not in NAMES:
+            with suppress(MissingInput):
+                made[name] = _worked_out(case, name, value)
+    return made
 
 
 def _can_change(context: Context, answers: BoundCase, name: str, value: Any) -> bool:

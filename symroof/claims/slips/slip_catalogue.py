@@ -46,8 +46,8 @@ class OtherFigure:
     Attributes:
         text: the explanation; ``{figure}`` is the other figure's name.
         symbol: the input.
-        kind: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``parts`` (its kin with memory of its sort),
-            ``relatives`` (its other kin).
+        kind: ``sparse`` (this peak with sparsity), ``precisions`` (this part's other peaks), ``siblings`` (variants of one product), ``parts`` (other
+            kin with memory of its sort), ``relatives`` (its other kin), ``generations`` (the vendor's other parts with memory of its sort).
         also: inputs that are taken from there too.
     """
 
@@ -59,9 +59,10 @@ class OtherFigure:
 
 @dataclass(frozen=True)
 class OtherEntry:
-    """The same figure of a data sheet from a part of the same family; ``{figure}`` is the part's name."""
+    """The same figure of a data sheet from another part; ``{figure}`` is the part's name, ``kind`` as in :class:`OtherFigure`."""
 
     text: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -92,12 +93,14 @@ class Slip:
     Attributes:
         paired: whether it may be one of two.
         numbers_only: whether it happens to figures as they are read and written only, and never to a formula over names.
+        common: whether it is one of those that people make all the time: of these alone it is asked how many random errors they would explain.
     """
 
     name: str
     variants: tuple[Variant, ...]
     paired: bool = True
     numbers_only: bool = False
+    common: bool = False
 
 
 CACHE = ("kv_bytes_per_token",)
@@ -120,7 +123,7 @@ def _switch(name: str, value: str) -> dict[str, dict[str, str]]:
 
 
 OMISSIONS = (
-    Slip("kv_ignored", (CaseChange("reads of the cache left out", _switch("kv_traffic", "off")), CaseChange("no cache at all", _times("0", *CACHE)))),
+    Slip("kv_ignored", (CaseChange("reads of the cache left out", _switch("kv_traffic", "off")), CaseChange("no cache at all", _times("0", *CACHE))), common=True),
     Slip("attention_ignored", (CaseChange("attention FLOPs left out", _switch("attention_flops", "off")),)),
     Slip("growth_ignored", (
         CaseChange("every step at one context, as if the cache did not grow", {"assume": {"kv_growth": "fixed"}}),
@@ -129,6 +132,7 @@ OMISSIONS = (
         CaseChange("the output left out of the longest context", {"peak_context": "prompt"}),
         CaseChange("the prompt left out of the longest context", {"peak_context": "output"}),
     )),
+    Slip("window_ignored", (CaseChange("every layer keeps the whole context, as if none had a window", {"window": "context"}),)),
     Slip("links_ignored", (
         CaseChange("the time on the links between devices left out", _times("0", *(f"{phase}_link_time" for phase in ("prefill", "decode", "mixed", "loaded", "mixture")))),
     )),
@@ -143,7 +147,7 @@ STRUCTURE = (
     Slip("gqa_forgotten", (
         CaseChange("query heads used for KV heads in the cache", _times("n_heads/n_kv_heads", *CACHE)),
         CaseChange("query heads used for KV heads", {"n_kv_heads": "n_heads"}, precise_for=("params",)),
-    )),
+    ), common=True),
     Slip("latent_kv_expanded", (
         CaseChange("keys and values of every head kept in place of their latent",
                _times("n_heads*(qk_nope_dim + qk_rope_dim + value_dim)/(kv_lora_rank + qk_rope_dim)", *CACHE)),
@@ -160,11 +164,11 @@ STRUCTURE = (
     )),
     Slip("total_vs_active_params", (
         CaseChange("every parameter taken for one that a token multiplies", {"active_params": "params"}),
-        MisreadResult("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts",)),
+        MisreadResult("only the parameters that a token multiplies counted", "value*active_params/params", ("parameter", "byte"), ("n_experts", "active_params")),
         MisreadResult("only the parameters that a token multiplies counted, and the input table", "value*(active_params + d_model*vocab_size)/params",
                ("parameter", "byte"), ("n_experts",)),
         CaseChange("every expert multiplied by every token", {"experts_per_token": "n_experts"}),
-    )),
+    ), common=True),
     Slip("head_dim_assumed", (
         CaseChange("head width taken as d_model/n_heads in attention", _times("d_model/(n_heads*head_dim)", *CACHE, "attention_flops_per_pair")),
         CaseChange("head width taken as d_model/n_heads", {"head_dim": "d_model/n_heads"}),
@@ -183,7 +187,7 @@ STRUCTURE = (
     Slip("k_and_v_factor", (
         CaseChange("keys without values, or values without keys", _times("1/2", *CACHE)),
         CaseChange("the factor 2 of keys and values twice", _times("2", *CACHE)),
-    )),
+    ), common=True),
     Slip("kv_heads_wrong", tuple(
         CaseChange(f"{count} KV heads", _times(f"{count}/n_kv_heads", *CACHE)) for count in (1, 2, 4, 8, 16, 32)
     )),
@@ -217,14 +221,15 @@ COUNTING = (
         CaseChange("one request in place of the batch", {"batch": "1"}),
         MisreadResult("the batch left out", "value/batch", (), ("batch",)),
         MisreadResult("multiplied by the batch once more", "value*batch", (), ("batch",)),
-    )),
+    ), common=True),
     Slip("per_device_vs_total", (
         CaseChange("one device in place of the group", {"tp": "1"}),
         MisreadResult("one device's share for the whole", "value/tp", ("byte", "FLOP", "USD", "token", "request", "J"), ("tp", "params", "kv_bytes_per_token", "mem_capacity")),
         MisreadResult("multiplied by the devices", "value*tp", ("byte", "FLOP", "USD", "token", "request", "J"), ("tp", "params", "kv_bytes_per_token", "mem_capacity")),
-    )),
+    ), common=True),
     Slip("layers_factor", (
         CaseChange("the cache of one layer", _times("1/n_layers", *CACHE)),
+        CaseChange("every layer taken for one that keeps a cache", {"kv_bytes_per_token": "2*n_layers*n_kv_heads*head_dim*kv_bytes_per_element"}),
         MisreadResult("one layer in place of all", "value/n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
         MisreadResult("layers counted twice", "value*n_layers", ("byte", "FLOP", "s"), ("n_layers",)),
     )),
@@ -243,30 +248,24 @@ COUNTING = (
 )  # fmt: skip
 """Of counting."""
 
+KIN = ("siblings", "parts", "relatives", "generations")
 DEVICE = (
     Slip("sparse_peak", (
         OtherFigure("the sparse peak, {figure}, for the dense one", "peak_flops", "sparse"),
-        CaseChange("a sparse peak for the dense one", _times("2", "peak_flops")),
-    ), numbers_only=True),
+    ), numbers_only=True, common=True),
     Slip("peak_of_other_dtype", (OtherFigure("the {figure} peak", "peak_flops", "precisions"),)),
-    Slip("peak_of_other_sku", (
-        OtherFigure("the peak of the {figure}", "peak_flops", "parts"),
-        OtherFigure("the peak of the {figure}", "peak_flops", "relatives"),
-    )),
-    Slip("bandwidth_of_other_part", (
-        OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", "parts"),
-        OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", "relatives"),
-    )),
-    Slip("other_variant", (
-        OtherFigure("the {figure} in its place, peak and bandwidth", "peak_flops", "parts", ("mem_bandwidth",)),
-        OtherFigure("the memory of the {figure}", "mem_capacity", "parts"),
-        OtherEntry("the figure of the {figure}"),
-    ), numbers_only=True),
     Slip("bidirectional_link", (
         CaseChange("both directions of the link added", _times("2", "link_bandwidth")),
         CaseChange("both directions of the host link added", _times("2", "host_bandwidth")),
         MisreadResult("both directions of the link added", "value*2", ("byte",), ("link_bandwidth", "host_bandwidth")),
     )),
+    Slip("peak_of_other_sku", tuple(OtherFigure("the peak of the {figure}", "peak_flops", kind) for kind in KIN)),
+    Slip("bandwidth_of_other_part", tuple(OtherFigure("the bandwidth of the {figure}", "mem_bandwidth", kind) for kind in KIN)),
+    Slip("other_variant", (
+        *(OtherFigure("the {figure} in its place, peak and bandwidth", "peak_flops", kind, ("mem_bandwidth",)) for kind in ("siblings", "parts")),
+        *(OtherFigure("the memory of the {figure}", "mem_capacity", kind) for kind in ("siblings", "parts")),
+        *(OtherEntry("the figure of the {figure}", kind) for kind in ("siblings", "parts", "generations")),
+    ), numbers_only=True),
 )  # fmt: skip
 """Of the limits of the device."""
 
@@ -274,15 +273,18 @@ WIDTHS = ("fp32", "fp16", "fp8", "int4")
 PRECISION = (
     Slip("bytes_per_param_forgotten", (
         CaseChange("weights at one byte each: the bytes of a parameter forgotten", {"weight_bytes_per_param": "1"}),
-    )),
+    ), common=True),
     Slip("precision_mixed", (
         *(CaseChange(f"the {role} at {name}", {role: name}) for name in WIDTHS for role in ("weights", "kv")),
         *(CaseChange(f"weights and arithmetic at {name}", {"weights": name, "activations": name}) for name in WIDTHS),
         *(CaseChange(f"weights, cache and arithmetic at {name}", {"weights": name, "kv": name, "activations": name}) for name in WIDTHS),
+        *(CaseChange(f"weights of {size} byte each", {"weight_bytes_per_param": size}) for size in ("4", "2", "1/2")),
     )),
 )  # fmt: skip
 """Of the width of an element."""
 
+LINES = ("disk_bandwidth", "host_bandwidth", "link_bandwidth", "network_bandwidth")
+"""Whose rates are printed in bits as often as in bytes."""
 COUNTS = ("prompt", "context", "output", "cached_prefix")
 UNITS = (
     Slip("mac_vs_flop", (
@@ -290,23 +292,27 @@ UNITS = (
         CaseChange("FLOPs doubled once more", _times("2", *WORK)),
         MisreadResult("multiply-adds counted as one FLOP", "value/2", ("FLOP",)),
         MisreadResult("FLOPs doubled once more", "value*2", ("FLOP",)),
-    )),
+    ), common=True),
     Slip("gb_gib", (
         MisreadResult("a {binary} written for a {decimal}", "value*(1000/1024)^prefix", ("byte",)),
         MisreadResult("a {decimal} written for a {binary}", "value*(1024/1000)^prefix", ("byte",)),
         CaseChange("memory of so many GB taken as GiB", _times("(1024/1000)^3", "mem_capacity")),
         CaseChange("memory of so many GiB taken as GB", _times("(1000/1024)^3", "mem_capacity")),
-    ), numbers_only=True),
+    ), numbers_only=True, common=True),
     Slip("decimal_binary_k", (
         *(CaseChange(f"a k of 1,000 in the {name}", _times("1000/1024", name)) for name in COUNTS),
         *(CaseChange(f"a k of 1,024 in the {name}", _times("1024/1000", name)) for name in COUNTS),
         MisreadResult("tokens counted with a k of 1,024", "value*1000/1024", ("token",)),
         MisreadResult("tokens counted with a k of 1,000", "value*1024/1000", ("token",)),
     ), numbers_only=True),
-    Slip("bits_bytes", (MisreadResult("bits taken for bytes", "value*8", ("byte",)), MisreadResult("bytes taken for bits", "value/8", ("byte",)))),
+    Slip("bits_bytes", (
+        MisreadResult("bits taken for bytes", "value*8", ("byte",)), MisreadResult("bytes taken for bits", "value/8", ("byte",)),
+        CaseChange("a rate in bytes taken for one in bits", _times("1/8", *LINES)), CaseChange("a rate in bits taken for one in bytes", _times("8", *LINES)),
+    ), common=True),
     Slip("inverted_ratio", (
         MisreadResult("the ratio upside down", "1/value"),
         MisreadResult("a time in milliseconds read as a rate", "1000/value", ("s",)),
+        MisreadResult("a rate read as a time in milliseconds", "1/(1000*value)", ("s",)),
     )),
     Slip("hours_seconds", (
         MisreadResult("hours taken for seconds", "value*3600", ("s", "USD")),
