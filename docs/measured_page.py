@@ -6,11 +6,13 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from accuracy_peers import peers_section
+
 from symroof.calibrate.catalogue_fit import HeldOutPrediction
 from symroof.calibrate.catalogue_table import CatalogueFit
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
 
-OPENING = """# How far real systems are from the roof
+OPENING = """# Accuracy
 
 `symroof` derives bounds: what a device allows at 100 % of its peak. This page compares them with {rows} public measurements of {sources} sources
 (`symroof list measured`): static batches without a queue and closed loops, each with its model, device, precision, lengths and place in the source. A measurement
@@ -165,6 +167,7 @@ def measured_page(fitted: CatalogueFit) -> str:
         OPENING.format(**counts, meaning=MEANING),
         FITTED.format(widening=", ".join(f"{family} {factor:.2f}" for family, factor in sorted(fitted.widening.items())), table=table, elementwise=between, passes=between / 2, tile=TILE_ROWS),
         JUDGED.format(median=fitted.median_error, half=fitted.within_half, held=fitted.held, table="\n".join(_judged(made, lambda p: p.row.source)), kinds="\n".join(_judged(made, _kind, 10)), **_of_compiled(made)),
+        peers_section(made),
         TRIED,
         SHARES.format(tables="\n\n".join(_shares(name, made, group) for name, group in groups)),
         _refused(fitted),
