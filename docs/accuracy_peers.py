@@ -16,9 +16,9 @@ from symroof.calibrate.catalogue_fit import HeldOutPrediction
 OPENING = """## Compared with aiconfigurator
 
 The same rows, asked of {peer} {version} on {date} (`python docs/peer_predictions.py PYTHON`; {run}), the strongest of the peers: NVIDIA's own tables of measured
-kernels, by engine and device. symroof is judged on rows whose source its fit has not seen. aiconfigurator is judged as it comes: its
-tables are measurements on these devices, and its corrections were made with public runs of InferenceX at hand, so some of these rows are not new to it. On the other
-hand it has one version of each engine, of 2025 or 2026 ({tables}), and so no word for the slower engines of 2023 and 2024 that most rows have.
+kernels, by engine and device. symroof is judged on rows whose source its fit has not seen; the form of its formula was chosen with all rows in view. aiconfigurator is
+judged as it comes: its tables are measurements on these devices, and it was compared with public runs of InferenceX (it ships a reader of them), so some of these rows may not
+be new to it. On the other hand it has one version of each engine on a device ({tables}), all later than the engines of 2023 and 2024 that most rows have.
 
 {total:,} usable rows; {asked} are of a device, an engine, a model and a precision that it has; it answers {compared}{kinds}. On these {compared} the median error is
 {ours:.1%} for symroof and {theirs:.1%} for aiconfigurator, {ours_near:.0%} and {theirs_near:.0%} are within ±20 %, and symroof is the nearer of the two for {nearer:.0%}. On the {new} rows
@@ -66,15 +66,14 @@ The groups with the largest median errors, of three or more rows of one source, 
 {theirs}
 """
 
-FAILS = """symroof gives every engine of 2024 the host costs of its class and all-reduces of NCCL. TensorRT-LLM of 2024 had its own all-reduce and fused kernels for experts, so with several devices, most of
-all for Mixtral, it is faster than that. Steps of attention groups on Blackwell are expected too fast, and the more requests a device has the more so:
-what grows with tokens (dispatch, conversions to fp4, sampling, the imbalance of experts) is less than measured, and no other source has such rows to learn from.
+FAILS = """The causes are read off the groups, not measured operator by operator. symroof gives every engine of 2024 the host costs of its class and all-reduces of NCCL; with several
+devices TensorRT-LLM of 2024 is faster than that, most of all for Mixtral. Steps of attention groups on Blackwell are expected too fast, and no other source has such rows to learn from.
 
-aiconfigurator is too fast for engines of 2024, because its kernels are those of 2025 and 2026 and it counts no time of the host between them: small models and several
-devices, where the host is what one waits for, take twice as long as it says, and models of half a billion parameters three times. Its fp8 kernels for experts on Blackwell under TensorRT-LLM are slow
-where each is cut over eight devices (+43 %). A GB200 or GB300 has four devices to a node in its tables: beyond these the exchange between experts is taken as that of one node
-scaled up, although NVLink reaches 72, hence too slow by a quarter to four fifths with attention groups. It is the better of the two for TensorRT-LLM on single devices and on A100,
-where the kernels are most of the time and have not changed much, and for attention groups on H200.
+aiconfigurator is too fast for engines of 2024, whose kernels and time on the host are not those of its tables: most for small models and for several devices, where the
+host is what one waits for. For attention groups on GB200 and GB300 it is too slow, most of all in nvfp4: their nodes have four devices in its tables, and beyond these the exchange between experts
+is that of one node scaled up, although NVLink reaches 72. It is also too slow for fp8 on B200 and B300 under TensorRT-LLM with experts cut over eight devices; why is not known here.
+
+aiconfigurator is the better of the two for TensorRT-LLM of 2023 and 2024, but for several H100 of 2023 and the L40S, and slightly for attention groups on H200.
 """
 
 MEASURED = ("measured", "scaled", "borrowed")
