@@ -6,6 +6,8 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from accuracy_peers import peers_section
+
 from symroof.calibrate.catalogue_fit import HeldOutPrediction
 from symroof.calibrate.catalogue_table import CatalogueFit
 from symroof.specs.efficiencies import ALL, TILE_ROWS, shipped_efficiencies, unit_of
@@ -172,6 +174,7 @@ def measured_page(fitted: CatalogueFit) -> str:
         OPENING.format(**counts, meaning=MEANING),
         FITTED.format(widening=", ".join(f"{family} {factor:.2f}" for family, factor in sorted(fitted.widening.items())), table=table, elementwise=between, passes=between / 2, tile=TILE_ROWS),
         JUDGED.format(median=fitted.median_error, half=fitted.within_half, held=fitted.held, table="\n".join(_judged(made, lambda p: p.row.source)), kinds="\n".join(_by_group(fitted)), **_of_compiled(made)),
+        peers_section(made),
         TRIED,
         SHARES.format(tables="\n\n".join(_shares(name, made, group) for name, group in groups)),
         _refused(fitted),

@@ -6,7 +6,8 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from symroof.cli.terminal import FAILS, IN_PART, PASSES, clipped, fitted_table, warning_lines, wrapped
+from symroof.cli.terminal import clipped, fitted_table, warning_lines, wrapped
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.errors import visible
 from symroof.report.claims_text import MARKED, names, off, put_forward, times_of
 

@@ -1,0 +1,292 @@
+"""The section of the page ``measured.md`` that holds symroof and its peers against the same rows, from the numbers that ``peer_predictions.py`` stored."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from peer_questions import key_of, question_of, stored
+
+from symroof.calibrate.catalogue_fit import HeldOutPrediction
+
+OPENING = """## Compared with aiconfigurator
+
+The same rows, asked of {peer} {version} on {date} (`python docs/peer_predictions.py PYTHON`; {run}), the strongest of the peers: NVIDIA's own tables of measured
+kernels, by engine and device. symroof is judged on rows whose source its fit has not seen; the form of its formula was chosen with all rows in view. aiconfigurator is
+judged as it comes: its tables are measurements on these devices, and it was compared with public runs of InferenceX (it ships a reader of them), so some of these rows may not
+be new to it. On the other hand it has one version of each engine on a device ({tables}), all later than the engines of 2023 and 2024 that most rows have.
+
+{total:,} usable rows; {asked} are of a device, an engine, a model and a precision that it has; it answers {compared}{kinds}. On these {compared} the median error is
+{ours:.1%} for symroof and {theirs:.1%} for aiconfigurator, {ours_near:.0%} and {theirs_near:.0%} are within ±20 %, and symroof is the nearer of the two for {nearer:.0%}. On the {new} rows
+of engines since 2025: {new_ours:.1%} and {new_theirs:.1%}, {new_ours_near:.0%} and {new_theirs_near:.0%}. {held:.0%} of the rows are inside symroof's interval; aiconfigurator gives none.
+
+The smaller median error of a line is bold. The last table has groups of at least {least}.
+"""
+
+HEADER = (
+    "| {by} | rows | symroof: median error | median of predicted/measured | within ±20 % | inside the interval | aiconfigurator: median error | median of predicted/measured | within ±20 % |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+)
+
+OTHERS = """### The other peers
+
+GenZ ({genz}), LLM-Viewer ({llm-viewer}) and llm-analysis ({llm-analysis}) give bounds, mlsysim ({mlsysim}) half of the peak, here by their
+[presets](peers.md). LLM-Viewer and mlsysim count one device. None has attention groups or shares experts out over the devices of a tensor-parallel group.
+
+| peer | rows | median error | median of predicted/measured | within ±20 % | symroof on these rows | aiconfigurator on these rows |
+| --- | --- | --- | --- | --- | --- | --- |
+{table}
+"""
+
+ONLY_OURS = """### What only one of them predicts
+
+| why aiconfigurator has no number | rows | symroof: median error | most of them |
+| --- | --- | --- | --- |
+{table}
+
+{cut}None of the rows that symroof refuses is one that aiconfigurator can be asked.
+
+What only aiconfigurator has: the time of every kernel by shape, engine and version, and so which operator of which version is slow; the choice among kernels of attention and
+experts; layouts with attention and feed-forward on separate devices; the launch files of the configuration found. None of that is a row here.
+
+### Where both fail, and why
+
+The groups with the largest median errors, of three or more rows of one source, device, engine, model, precision and layout:
+
+| symroof | rows | predicted/measured | aiconfigurator there |
+| --- | --- | --- | --- |
+{ours}
+
+| aiconfigurator | rows | predicted/measured | symroof there |
+| --- | --- | --- | --- |
+{theirs}
+"""
+
+FAILS = """The causes are read off the groups, not measured operator by operator. symroof gives every engine of 2024 the host costs of its class and all-reduces of NCCL; with several
+devices TensorRT-LLM of 2024 is faster than that, most of all for Mixtral. Steps of attention groups on Blackwell are expected too fast, and no other source has such rows to learn from.
+
+aiconfigurator is too fast for engines of 2024, whose kernels and time on the host are not those of its tables: most for small models and for several devices, where the
+host is what one waits for. For attention groups on GB200 and GB300 it is too slow, most of all in nvfp4: their nodes have four devices in its tables, and beyond these the exchange between experts
+is that of one node scaled up, although NVLink reaches 72. It is also too slow for fp8 on B200 and B300 under TensorRT-LLM with experts cut over eight devices; why is not known here.
+
+aiconfigurator is the better of the two for TensorRT-LLM of 2023 and 2024, but for several H100 of 2023 and the L40S, and slightly for attention groups on H200.
+"""
+
+MEASURED = ("measured", "scaled", "borrowed")
+"""The answers to what was asked."""
+
+KINDS = {
+    "measured": "from tables of the device and the engine", "scaled": "with the exchange between experts of one node taken for several",
+    "borrowed": "with tables of other devices or formulas (its mode HYBRID)",
+}  # fmt: skip
+VERSION_YEARS = {"TensorRT-LLM 0.5": "2023", "TensorRT-LLM 0.6.1": "2023", "vLLM 0.6.3": "2024"}
+LEAST, NEAR = 5, 0.2
+
+Grouping = Callable[["Pair"], str]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A row with symroof's held-out prediction and what the peers say."""
+
+    held_out: HeldOutPrediction
+    peers: dict[str, Any]
+
+    @property
+    def ours(self) -> float:
+        return self.held_out.error
+
+    @property
+    def theirs(self) -> float:
+        return self.error_of("seconds")
+
+    def error_of(self, peer: str) -> float:
+        return float(self.peers[peer]) / self.held_out.row.seconds - 1
+
+
+def peers_section(made: Sequence[HeldOutPrediction]) -> str:
+    """The section, from every row predicted without its source."""
+    document = stored()
+    pairs, unanswered, cut = _sorted_out(made, document)
+    new = [pair for pair in pairs if "2025" <= _year(pair) < "a"]
+    kinds = ", ".join(f"{count} {KINDS[kind]}" for kind, count in sorted(Counter(pair.peers["from"] for pair in pairs).items(), key=lambda item: -item[1]))
+    refused = sum(len(group) for reason, group in unanswered.items() if reason in document["refusals"])
+    facts = {
+        "total": len(made), "asked": len(pairs) + refused, "compared": len(pairs), "kinds": f" ({kinds})", "least": LEAST, "new": len(new),
+        "nearer": statistics.mean(abs(p.ours) < abs(p.theirs) for p in pairs), "held": statistics.mean(p.held_out.held for p in pairs),
+    }  # fmt: skip
+    facts |= _compared("", pairs) | _compared("new_", new) | {name: document[name] for name in ("peer", "version", "date", "run")}
+    facts["tables"] = ", ".join(sorted({f"{name.split()[1]} {version}" for name, version in document["tables"].items()}))
+    return "\n".join([
+        OPENING.format(**facts),
+        *(_table(name, pairs, by, 1) for name, by in GROUPS.items()),
+        _table("device, engine, layout", pairs, _kind, LEAST),
+        OTHERS.format(**document["presets"], table="\n".join(_other(name, pairs) for name in document["presets"])),
+        ONLY_OURS.format(table="\n".join(_unanswered(unanswered)), cut=_cut(cut), ours=_worst(pairs, 0), theirs=_worst(pairs, 1)),
+        FAILS,
+    ])  # fmt: skip
+
+
+def _sorted_out(made: Iterable[HeldOutPrediction], document: dict[str, Any]) -> tuple[list[Pair], dict[str, list[HeldOutPrediction]], list[Pair]]:
+    """The rows that both predict, those without an answer of the peer by reason, and those that it answers for experts cut over all devices alone."""
+    pairs: list[Pair] = []
+    unanswered: dict[str, list[HeldOutPrediction]] = {}
+    cut: list[Pair] = []
+    for prediction in made:
+        question = question_of(prediction.row.row)
+        peers = document["rows"].get(key_of(prediction.row.source, prediction.row.row))
+        if isinstance(question, str):
+            unanswered.setdefault(question, []).append(prediction)
+        elif peers is None:
+            unanswered.setdefault("not asked yet", []).append(prediction)
+        elif peers["from"] in MEASURED:
+            pairs.append(Pair(prediction, peers))
+        else:
+            unanswered.setdefault(document["refusals"][peers["refused"]], []).append(prediction)
+            cut += [Pair(prediction, peers)] if peers["from"] == "cut" else []
+    return pairs, unanswered, cut
+
+
+def _compared(prefix: str, pairs: Sequence[Pair]) -> dict[str, float]:
+    ours, theirs = ([abs(error) for error in errors] for errors in (_errors(pairs, 0), _errors(pairs, 1)))
+    return {
+        f"{prefix}ours": statistics.median(ours), f"{prefix}theirs": statistics.median(theirs),
+        f"{prefix}ours_near": _near(ours), f"{prefix}theirs_near": _near(theirs),
+    }  # fmt: skip
+
+
+def _errors(pairs: Iterable[Pair], side: int) -> list[float]:
+    """The relative errors of symroof (0) or of aiconfigurator (1)."""
+    return [pair.theirs if side else pair.ours for pair in pairs]
+
+
+def _near(errors: Iterable[float]) -> float:
+    return statistics.mean(abs(error) <= NEAR for error in errors)
+
+
+def _median(errors: Iterable[float]) -> float:
+    return statistics.median(map(abs, errors))
+
+
+def _ratio(errors: Iterable[float]) -> str:
+    return f"{1 + statistics.median(errors):.2f}"
+
+
+def _cells(*cells: object) -> str:
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def _groups(pairs: Iterable[Pair], by: Grouping) -> dict[str, list[Pair]]:
+    groups: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        groups.setdefault(by(pair), []).append(pair)
+    return dict(sorted(groups.items()))
+
+
+def _table(name: str, pairs: Sequence[Pair], by: Grouping, least: int) -> str:
+    lines = [HEADER[0].format(by=name), HEADER[1]]
+    for words, group in _groups(pairs, by).items():
+        if len(group) < least:
+            continue
+        ours, theirs = _errors(group, 0), _errors(group, 1)
+        shown = [f"{_median(errors):.0%}" for errors in (ours, theirs)]
+        if shown[0] != shown[1]:
+            better = 0 if _median(ours) < _median(theirs) else 1
+            shown[better] = f"**{shown[better]}**"
+        held = statistics.mean(pair.held_out.held for pair in group)
+        lines.append(_cells(words, len(group), shown[0], _ratio(ours), f"{_near(ours):.0%}", f"{held:.0%}", shown[1], _ratio(theirs), f"{_near(theirs):.0%}"))
+    return "\n".join([*lines, ""])
+
+
+def _other(name: str, pairs: Sequence[Pair]) -> str:
+    group = [pair for pair in pairs if pair.peers[name] is not None]
+    errors = [pair.error_of(name) for pair in group]
+    both = (f"{_median(_errors(group, side)):.0%}" for side in (0, 1))
+    return _cells(name, len(group), f"{_median(errors):.0%}", _ratio(errors), f"{_near(errors):.0%}", *both)
+
+
+def _unanswered(reasons: dict[str, list[HeldOutPrediction]]) -> Iterable[str]:
+    for reason, group in sorted(reasons.items(), key=lambda item: -len(item[1])):
+        kinds = Counter(_named(reason, prediction) for prediction in group)
+        most = ", ".join(f"{words} {count}" for words, count in kinds.most_common(12))
+        yield _cells(reason, len(group), f"{_median(p.error for p in group):.0%}", most)
+
+
+def _named(reason: str, prediction: HeldOutPrediction) -> str:
+    """What tells the rows without an answer apart."""
+    row = prediction.row.row
+    if "engine" in reason:
+        return _engine(row.engine)
+    return row.spec or row.model if "model" in reason else str(row.hardware)
+
+
+def _cut(cut: Sequence[Pair]) -> str:
+    if not cut:
+        return ""
+    words = (
+        f"Of the refused layouts of experts it answers {len(cut)} if each expert is cut over all devices instead of held whole by one, which is not how they ran: "
+        f"median error {_median(_errors(cut, 1)):.0%}, symroof {_median(_errors(cut, 0)):.0%} on the layout that ran. "
+    )
+    return words
+
+
+def _worst(pairs: Sequence[Pair], side: int, count: int = 8) -> str:
+    groups = [(words, group) for words, group in _groups(pairs, _case).items() if len(group) >= 3]
+    worst = sorted(groups, key=lambda item: -_median(_errors(item[1], side)))[:count]
+    return "\n".join(_cells(words, len(group), _ratio(_errors(group, side)), _ratio(_errors(group, 1 - side))) for words, group in worst)
+
+
+def _engine(name: str) -> str:
+    """Without version and date."""
+    return re.sub(r" (of |\(|\d|v\d).*", "", name)
+
+
+def _year(pair: Pair) -> str:
+    engine = pair.held_out.row.row.engine
+    written = re.search(r"\b20\d\d", engine)
+    return written.group() if written else VERSION_YEARS.get(engine, "no date")
+
+
+def _layout(pair: Pair) -> str:
+    row = pair.held_out.row.row
+    if row.attention_dp > 1:
+        return "attention groups"
+    if (row.ep or 1) > 1:
+        return "experts shared out"
+    return "several devices" if row.group > 1 else "one device"
+
+
+def _phase(pair: Pair) -> str:
+    row = pair.held_out.row
+    if row.row.metric == "loop_tpot":
+        return "closed loop"
+    return "whole response" if row.prefill and row.decode else "prefill" if row.prefill else "decode"
+
+
+def _precision(pair: Pair) -> str:
+    weights = pair.held_out.row.row.weights
+    return {"fp16": "16 bits", "bf16": "16 bits", "awq": "4 bits, multiplied in 16", "gptq": "4 bits, multiplied in 16"}.get(weights, weights)
+
+
+def _kind(pair: Pair) -> str:
+    row = pair.held_out.row.row
+    return f"{row.hardware}, {_engine(row.engine)} of {_year(pair)}, {_layout(pair)}"
+
+
+def _case(pair: Pair) -> str:
+    row = pair.held_out.row.row
+    return f"{row.spec}, {row.weights}: {_kind(pair)}"
+
+
+GROUPS: dict[str, Grouping] = {
+    "device": lambda pair: str(pair.held_out.row.row.hardware),
+    "engine": lambda pair: _engine(pair.held_out.row.row.engine),
+    "phase": _phase,
+    "layout": _layout,
+    "precision of the weights": _precision,
+    "date of the engine": _year,
+}

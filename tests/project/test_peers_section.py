@@ -1,0 +1,124 @@
+"""The stored numbers of the peers: each of a row of the catalogue, and the section of the page made from them."""
+
+import json
+import statistics
+
+import accuracy_peers
+import peer_predictions
+import pytest
+from peer_questions import KEY, STORED, key_of, question_of, stored
+
+import symroof as sr
+from symroof.calibrate.catalogue_rows import MeasuredRow, comparable, sources
+from symroof.calibrate.catalogue_table import CatalogueFit
+from symroof.specs.measured import Measurement
+
+DOCUMENT = json.loads(STORED.read_text(encoding="utf-8"))
+WIDTH = len(KEY) + 1
+ROW = {
+    "engine": "Dynamo + TensorRT-LLM of 2026-01", "class": "compiled", "model": "deepseek-ai/DeepSeek-R1-0528", "spec": "deepseek-v3", "device": "gb200", "hardware": "gb200",
+    "weights": "nvfp4", "kv": "fp8", "attention_dp": 8, "ep": 8, "batch": 20, "prompt": 900, "output": 100, "metric": "tpot", "value": "10 ms", "place": "here",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    return CatalogueFit.of_catalogue()
+
+
+def test_each_stored_number_is_of_a_row_of_the_catalogue_that_the_peer_can_be_asked():
+    rows = {key_of(spec.name, row.row): row.row for spec in sources() for row in comparable(spec) if isinstance(row, MeasuredRow)}
+    kept = [tuple(row[:WIDTH]) for row in DOCUMENT["rows"]]
+    assert len({*kept}) == len(kept) > 400
+    assert {*kept} <= {key for key, row in rows.items() if not isinstance(question_of(row), str)}, "stale: python docs/peer_predictions.py PYTHON"
+
+
+def test_a_stored_number_has_its_version_and_a_refusal_its_reason():
+    assert DOCUMENT["peer"] == "aiconfigurator" and DOCUMENT["version"] and DOCUMENT["date"]
+    for row in stored()["rows"].values():
+        assert (row["seconds"] is None) == (row["from"] is None)
+        assert (row["refused"] is None) == (row["from"] in ("measured", "scaled"))
+        assert row["seconds"] is None or 1e-4 < row["seconds"] < 1e4
+
+
+@pytest.mark.parametrize(
+    ("changed", "asked"),
+    [
+        (
+            {},
+            {
+                "system_name": "gb200",
+                "backend_name": "trtllm",
+                "mode": "static_gen",
+                "batch_size": 2,
+                "attention_dp_size": 8,
+                "moe_ep_size": 8,
+                "moe_tp_size": 1,
+            },
+        ),
+        ({"attention_dp": 1, "ep": None, "tp": 4}, {"tp_size": 4, "batch_size": 20, "moe_ep_size": 1, "moe_tp_size": 4, "gemm_quant_mode": "nvfp4"}),
+        ({"metric": "ttft", "engine": "SGLang of 2026-01"}, {"backend_name": "sglang", "mode": "static_ctx", "answer": "ttft"}),
+        (
+            {"metric": "response_time", "weights": "fp8"},
+            {"mode": "static", "answer": "request_latency", "isl": 900, "osl": 100, "model": "deepseek-ai/DeepSeek-R1"},
+        ),
+        (
+            {"spec": "llama-2-7b", "weights": "fp8", "metric": "loop_tpot"},
+            {"mode": "agg", "answer": "tpot", "kvcache_quant_mode": "fp8"},
+        ),
+    ],
+)
+def test_the_peer_is_asked_for_what_the_row_says(changed, asked):
+    question = question_of(Measurement.model_validate(ROW | changed))
+    assert {name: question[name] for name in asked} == asked
+    assert ("gemm_quant_mode" in question) == ("weights" not in changed)  # of fp8 the checkpoint says which kind
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [({"hardware": "mi300x"}, "device"), ({"engine": "llama.cpp"}, "engine"), ({"weights": "q4_k_m"}, "precision"), ({"spec": "gpt-j-6b"}, "model")],
+)
+def test_what_the_peer_has_no_words_for(changed, reason):
+    assert reason in question_of(Measurement.model_validate(ROW | changed))
+
+
+def test_the_dimensions_given_are_those_of_the_published_config():
+    """Qwen/Qwen2.5-7B and mistralai/Mixtral-8x7B-v0.1, config.json."""
+    model = question_of(Measurement.model_validate(ROW | {"spec": "qwen2.5-7b", "weights": "bf16"}))["model"]
+    assert model["architectures"] == ["Qwen2ForCausalLM"]
+    names = ("hidden_size", "num_hidden_layers", "num_attention_heads", "num_key_value_heads", "intermediate_size", "vocab_size")
+    assert [model[name] for name in names] == [3584, 28, 28, 4, 18944, 152064]
+    model = question_of(Measurement.model_validate(ROW | {"spec": "mixtral-8x7b", "weights": "fp16"}))["model"]
+    assert [model[name] for name in (*names, "num_local_experts", "num_experts_per_tok")] == [4096, 32, 32, 8, 14336, 32000, 8, 2]
+
+
+def test_the_numbers_of_presets_are_what_the_presets_give():
+    """A decode step by mlsysim: half a peak, parameters and cache over the bandwidth, a hundredth of a millisecond a layer; GPT-like whole responses by the study's own sums."""
+    rows = stored()["rows"]
+    (key,) = [key for key in rows if key[0] == "azure-guide" and key[2] == "mistral-7b-v0.1"]
+    given = dict(zip(("source", *KEY), key, strict=True))
+    for preset in peer_predictions.PRESETS:
+        study = sr.Study("mistral-7b-v0.1", given["hardware"], preset=preset, weights="fp16", kv="fp16",
+                         **{name: given[name] for name in ("batch", "prompt", "output")}, prefill_batch=given["batch"])  # fmt: skip
+        whole = float(study.exact("ttft")) + float(study.exact("decode_time"))
+        assert rows[key][preset] == pytest.approx(whole, rel=1e-4)
+    assert {row[preset] for key, row in rows.items() for preset in peer_predictions.PRESETS if key[KEY.index("attention_dp") + 1] > 1} == {None}
+
+
+def test_the_section_counts_what_is_stored(catalogue):
+    """Errors, shares and counts of its first lines by a count of this test's own."""
+    section = accuracy_peers.peers_section(catalogue.predictions)
+    answers = {tuple(row[:WIDTH]): dict(zip(DOCUMENT["columns"][WIDTH:], row[WIDTH:], strict=True)) for row in DOCUMENT["rows"]}
+    errors = []
+    for made in catalogue.predictions:
+        found = answers.get(key_of(made.row.source, made.row.row))
+        if found and found["from"] in ("measured", "scaled", "borrowed"):
+            errors.append((abs(made.expected / made.row.seconds - 1), abs(found["seconds"] / made.row.seconds - 1)))
+    ours, theirs = zip(*errors, strict=True)
+    nearer = sum(one < other for one, other in errors) / len(errors)
+    words = " ".join(section.split())
+    assert f"the median error is {statistics.median(ours):.1%} for symroof and {statistics.median(theirs):.1%} for aiconfigurator" in words
+    near = [sum(error <= 0.2 for error in side) / len(errors) for side in (ours, theirs)]
+    assert f"{near[0]:.0%} and {near[1]:.0%} are within ±20 %, and symroof is the nearer of the two for {nearer:.0%}" in words
+    reasons = [line.split("|") for line in section.partition("### What only one")[2].partition("###")[0].splitlines() if line.startswith("| ")][2:]
+    assert len(errors) + sum(int(cells[2]) for cells in reasons) == len(catalogue.predictions)
