@@ -126,7 +126,8 @@ class BoundCase(DropsCaches):
     @property
     def architecture(self) -> Architecture:
         if self.model is None:
-            return SPARSE if "active_params" in self.given else GENERIC
+            active, every = (self.given[name].setting if name in self.given else None for name in ("active_params", "params"))
+            return GENERIC if active is None or active == every else SPARSE  # a token that multiplies all parameters leaves none out
         own = frozenset(name.removeprefix(f"{WIDTH}.") for name in self.given if name.startswith(f"{WIDTH}."))
         return self.model.architecture(KEPT_WIDTH in self.given, own)
 

@@ -255,7 +255,7 @@ def test_every_form_has_the_same_sections_and_the_same_numbers(stem):
 
 
 def test_a_study_partly_in_its_target_says_so(tmp_path):
-    path = write_study(tmp_path, efficiency="{mfu: 0.2..0.9}", targets="{ttft: 30 ms}")
+    path = write_study(tmp_path, efficiency="{mfu: 0.2..0.9}", targets="{ttft: 60 ms}")
     text = to_standard_output(path)
     assert "in a part of its ranges only" in text.partition("## Alternatives")[0]
 

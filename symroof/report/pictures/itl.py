@@ -115,7 +115,7 @@ def _places(frame: Frame, subject: BoundCase, there: BoundCase, bounds: Bounds, 
     """Draw the solved points and the case."""
     bounds.draw(frame)
     x, y = _own(there)
-    first = float(subject.case.value("prompt") + 1) if subject.get("itl_last") else x
+    first = float(subject.case.value("prompt") + 1) if known(subject, "itl_last", "prompt") else x
     if first < x:
         frame.curve("climb", [_at(there, first), (x, y)], VERMILION, 3.4)
     bounds.mark(frame)
