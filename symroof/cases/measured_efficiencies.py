@@ -1,6 +1,5 @@
 """Efficiencies from evidence: what measurements of others say of a device and a class of engines, where a case gives no number."""
 
-import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
@@ -17,7 +16,7 @@ from symroof.theory.layout import DEGREES
 from symroof.units import Quantity, format_quantity
 
 COPIES = "dp"
-OF_LINKS = frozenset({"link_latency", "link_share"})
+OF_LINKS = frozenset({"link_latency", "link_share", "network_latency"})
 
 AT_PEAK = {
     "mfu": 1,
@@ -150,7 +149,7 @@ def add_measured_efficiencies(
             warnings.append(word)
         if name == "mbu":
             _limit_by_tile(given, share_of_tile(device.family, engine, compute, given))
-    beside = (OF_EXPERTS if spread else {}) | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if _spans_nodes(given) else {})
+    beside = (OF_EXPERTS if spread else {}) | (OF_GROUPS if spread and groups else {}) | (OF_NETWORK if grouped else {})
     beside |= dict(_of_server(profile))
     given |= {name: value for name, value in beside.items() if name not in given}
 
@@ -217,12 +216,6 @@ def _fitted(name: str, family: str, engine: str) -> tuple[SourcedValue, str]:
     """The value of an input, written once for all devices of a family, and a word where it is that of others."""
     entry, word = shipped_efficiencies().chosen(name, family, engine)
     return SourcedValue(range_of(entry), source(entry, engine), range_text(entry), measured=True), word
-
-
-def _spans_nodes(given: Mapping[str, SourcedValue]) -> bool:
-    """Whether the devices of a stage are more than a node has; not where a number is open."""
-    node, *group = (number_of(given, name, defaults=True) for name in ("node_devices", "tp", "attention_dp"))
-    return node is not None and math.prod(size or 1 for size in group) > node
 
 
 def _degree(given: SourcedValue | None) -> bool:
