@@ -85,8 +85,8 @@ def differing(cases: list[Case], but: Iterable[str]) -> dict[str, list[float | N
     return {name: row for name, row in rows.items() if any(value != row[0] for value in row)}
 
 
-MOST_RANGES = 6
-"""Maximum ranges for which the page evaluates all corners (64 for six); with more it only shows expected values."""
+MOST_RANGES = 8
+"""Maximum ranges for which the page evaluates all corners (256 for eight); with more it only shows expected values."""
 Ends = dict[str, tuple[float, float]]
 
 
