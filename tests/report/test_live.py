@@ -47,7 +47,7 @@ MOVED = [
     {"batch": 512},
     {"prompt": 8000, "batch": 32, "tp": 1},
     {"batch": 1, "prompt": 64, "tp": 4},
-    {"mfu": 0.4, "mbu": 0.9, "batch": 32},
+    {"mfu": 0.4, "mbu": 0.9, "batch": 48},
     {"mfu": 0.15, "batch": 8},
 ]
 RATES = [{"batch": 64, "arrival_rate": 1.5, "dp": 2}, {"batch": 16, "arrival_rate": 9, "dp": 1}, {"batch": 16, "arrival_rate": 200, "dp": 3, "prompt": 4000}]
