@@ -223,13 +223,13 @@ class Study(core.Study):
             formats: of ``html``, ``md``, ``tex`` and ``pdf``.
 
         Returns:
-            The review: ``.says`` is the verdict in a sentence, ``.save(folder)`` writes it.
+            The review: ``.says`` is the recommendation and the verdict, ``.save(folder)`` writes it.
 
         Raises:
             InputError: a study without a model or a device.
 
         >>> Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"}).report().says
-        'Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.71 ms (6.79 to 11.6 ms) against 50 ms.'
+        'Use 1 × NVIDIA H100 SXM5 80 GB. Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.5 ms (6.7 to 11 ms) against 50 ms.'
         """
         from symroof.report.review_files import Review
 

@@ -104,7 +104,8 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
     metric = TARGET_METRICS[target]
     if under_load(case):
         return (at_rate(metric, case),)
-    return ISOLATED_METRICS.get(target, (metric,))
+    alone = ISOLATED_METRICS.get(target, (metric,))
+    return alone if case.has_value("output") else alone[-1:]
 
 
 def at_rate(name: str, case: Case) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from symroof.calibrate.benchmark_files import UnusedTime, parse_report
 from symroof.calibrate.calibration_result import Calibration, Parameter, Residual, fit_warnings
 from symroof.calibrate.measurements import MeasuredLatency, parse_measured
-from symroof.calibrate.pasted_text import parse_pasted
+from symroof.calibrate.pasted_text import PASTED, parse_pasted
 from symroof.calibrate.terms import DEFAULT_FIT, OVERHEADS, SHARES, TimeTerms, fit_parameters, terms
 from symroof.cases.bound_case import BoundCase
 from symroof.errors import InputError, Problem
@@ -52,8 +52,11 @@ def _read(path: str | os.PathLike[str], fitted: Sequence[str], own: Declarations
         return parse_report(text, str(path))
     try:
         return parse_measured(text, str(path), fitted, own), []
-    except InputError:
-        pasted = parse_pasted(text, str(path))
+    except InputError as ours:
+        try:
+            pasted = parse_pasted(text, str(path))
+        except InputError as theirs:  # whoever writes plain commas is told what is wrong with our columns
+            raise theirs if PASTED.search(text) else ours from None
         if pasted is None:
             raise
         return pasted

@@ -16,6 +16,8 @@ from symroof.units import UNITS
 
 Items = Iterator[MeasuredLatency | UnusedTime]
 BLOCK = re.compile(r"=+ *Serving Benchmark Result *=+")
+PASTED = re.compile(rf"[|\t]|{BLOCK.pattern}")
+"""What a text has that is pasted, and no file with our columns."""
 LINE_OF_BLOCK = re.compile(r"\s*(?P<name>[A-Za-z][^:]{1,60}):\s+(?P<value>\S.*?)\s*")
 OF_BLOCK = {
     "successful requests": "completed",

@@ -62,7 +62,7 @@ def table(grid: dict[str, Any]) -> str:
     """A grid as people read it: a point in a row, with three digits.
 
     >>> print(table({"dims": ["batch"], "coords": {"batch": [1, 2]}, "data": {"itl": [0.004522, None]}, "units": {"itl": "s"}, "basis": [], "title": ""}))
-    batch  itl
+    batch      itl
     -----  -------
         1  4.52 ms
         2

@@ -72,7 +72,9 @@ def test_a_review_shows_its_first_page_and_is_written(tmp_path):
     page = (tmp_path / "review" / "review.md").read_text(encoding="utf-8")
     assert "fits and meets its target" in review.says and review.says in repr(review)
     assert review._repr_markdown_() in page or review._repr_markdown_().splitlines()[0] in page
-    assert (tmp_path / "review" / "review-roofline.svg").is_file()
+    assert (tmp_path / "review" / "review-memory.svg").is_file()
+    review.save(tmp_path / "full", formats=("md",), full=True)
+    assert (tmp_path / "full" / "review-roofline.svg").is_file()
     assert review.save(tmp_path / "other") == tmp_path / "other" / "review.html"
 
 
