@@ -166,6 +166,8 @@ def test_missing_inputs_leave_the_answer_symbolic(chosen, asked, monkeypatch):
             continue
         if "chunk" not in chosen and "step_budget" in full.theory.dependencies(quantity):  # paced where no budget is known; the made-up case has one
             continue
+        if quantity == "itl_last" and "output" not in chosen:  # the step at the context where no output is known; the made-up case has one
+            continue
         for limit in derivation.limits:
             held = all(full.evaluate(parse(condition)) for condition in limit.conditions_text)
             if (

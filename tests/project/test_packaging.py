@@ -68,7 +68,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def test_installed_wheel_writes_the_review(installed):
-    installed("report", "llama-3-70b-chat", "-o", "out", "--format", "html,md,tex")
+    installed("report", "llama-3-70b-chat", "-o", "out", "--format", "html,md,tex", "--full")
     out = installed.work / "out"
     review = (out / "llama-3-70b-chat.md").read_text(encoding="utf-8")
     assert "does not fit" in review.split("##")[1]
@@ -85,6 +85,6 @@ def test_installed_wheel_answers_in_an_empty_folder(installed):
     assert "vllm serve Qwen/Qwen3-8B" in installed("vllm", "vllm serve Qwen/Qwen3-8B", *case[2:])
     assert "time to first token" in installed("simulate", *case, "--requests", "20")
     (installed.work / "post.md").write_text("Its ridge is 295 FLOP/byte. <!-- symroof: ridge_point hardware=h100-sxm -->\n", encoding="utf-8")
-    assert "1 claim: 1 rounded" in installed("check", "post.md")
+    assert "1 claim: 1 holds (1 rounded)" in installed("check", "post.md")
     installed("init", "study", "-o", "study.yaml")
     assert "a valid study file" in installed("validate", "study.yaml")

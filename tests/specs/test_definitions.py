@@ -152,7 +152,7 @@ def test_units_of_a_theory_are_those_people_write(tmp_path):
         ("  prompt: {unit: token, means: m}", "inputs.prompt", "is already a name in symroof; choose another"),
         ("  wage_of: {unit: USD/our, means: m}", "inputs.wage_of.unit", "unknown unit 'our'"),
         ("  staff: {unit: '', means: m, counts: true, default: 1.5}", "inputs.staff.default", "counts things: write a whole number"),
-        ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is s, but byte is needed, such as '80 GB'"),
+        ("  size_of: {unit: byte, means: m, default: 5 s}", "inputs.size_of.default", "is in s, but byte is needed, such as '80 GB'"),
     ],
 )
 def test_an_input_at_fault_is_reported_at_its_place(line, path, message):
