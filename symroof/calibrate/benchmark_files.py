@@ -178,7 +178,7 @@ def _trtllm_bench(entry: Entry, place: int, file: str) -> Iterator[MeasuredLaten
         yield UnusedTime(f"entry {place}", SPECULATIVE if isinstance(streamed, dict) else NO_PHASES)
         return
     requests, world = (block if isinstance(block := entry.get(name), dict) else {} for name in ("request_info", "world_info"))
-    medians = {metric: block for metric, name in (("ttft", "ttft"), ("tpot", "tpot")) if isinstance(block := streamed.get(f"{name}_percentiles"), dict)}
+    medians = {metric: block for metric in ("ttft", "tpot") if isinstance(block := streamed.get(f"{metric}_percentiles"), dict)}
     flat = {f"{metric} (p50)": _number(block, "p50", file) for metric, block in medians.items()}
     lengths = [_number(requests, f"avg_{what}_length", file) for what in ("input", "output")]
     at_once = _number(requests, "avg_num_concurrent_requests", file)

@@ -5,9 +5,10 @@ lengths, concurrency and latencies under the names that people give them, in Mar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 
 from symroof.calibrate.benchmark_files import NO_LENGTH, TOGETHER, UnusedTime, llama_bench, served, vllm_serve
 from symroof.calibrate.measurements import MAX_COLUMNS, MAX_LINE_LENGTH, MAX_ROWS, MeasuredLatency
@@ -46,7 +47,7 @@ WORDS = {
 }
 MEANING = {word: name for name, words in WORDS.items() for word in words.split()}
 STATISTIC = re.compile(r"\b(?:median|p50|50th|mean|average|avg)\b")
-OTHER_STATISTIC = re.compile(r"\b(?:p9\d(?:\.\d)?|p99|p95|p75|99th|90th|max|min|std|stdev)\b")
+OTHER_STATISTIC = re.compile(r"\b(?:p9\d(?:\.\d)?|p75|99th|90th|max|min|std|stdev)\b")
 
 
 def parse_pasted(text: str, file: str = "<text>") -> tuple[list[MeasuredLatency], list[UnusedTime]] | None:
@@ -125,22 +126,23 @@ def _is_rule(line: str) -> bool:
 def _table(lines: Sequence[tuple[int, str]], file: str) -> Items | None:
     """The table that a text has; None where no line of it is a heading that is known."""
     for i, (_, line) in enumerate(lines):
-        cells = [cell.lower() for cell in _split(line)[: MAX_COLUMNS + 1]]
-        rest = [(number, _split(row)) for number, row in lines[i + 1 :] if not _is_rule(row)]
-        if {"test", "t/s"} <= set(cells):
-            return _llama_table(cells, rest, file)
-        if {"n_prompt", "n_gen", "avg_ts"} <= set(cells):
-            return _llama_csv(cells, rest, file)
-        if {"pp", "tg", "b"} <= set(cells) and any(cell.startswith("t_tg") for cell in cells):
-            return _batched_bench(cells, rest)
-        headings = [_heading(cell) for cell in _split(line)]
+        cells = _split(line)[: MAX_COLUMNS + 1]
+        lower = [cell.lower() for cell in cells]
+        rest = ((number, _split(row)) for number, row in islice(lines, i + 1, None) if not _is_rule(row))
+        if {"test", "t/s"} <= set(lower):
+            return _llama_table(lower, rest, file)
+        if {"n_prompt", "n_gen", "avg_ts"} <= set(lower):
+            return _llama_csv(lower, rest, file)
+        if {"pp", "tg", "b"} <= set(lower) and any(cell.startswith("t_tg") for cell in lower):
+            return _batched_bench(lower, rest)
+        headings = [_heading(cell) for cell in cells]
         known = {heading.name for heading in headings}
         if known & {"ttft", "tpot"} and known & {"prompt", "lengths"}:
             return _free_table(headings, rest, file)
     return None
 
 
-def _llama_table(cells: list[str], rest: Sequence[tuple[int, list[str]]], file: str) -> Items:
+def _llama_table(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: str) -> Items:
     """The Markdown of llama-bench: a test (``pp512``, ``tg128 @ d4096``) and its tokens per second."""
     test, rate = cells.index("test"), cells.index("t/s")
     for number, row in rest:
@@ -154,7 +156,7 @@ def _llama_table(cells: list[str], rest: Sequence[tuple[int, list[str]]], file: 
             yield from llama_bench({**sizes, "avg_ts": speed}, number, file)
 
 
-def _llama_csv(cells: list[str], rest: Sequence[tuple[int, list[str]]], file: str) -> Items:
+def _llama_csv(cells: list[str], rest: Iterable[tuple[int, list[str]]], file: str) -> Items:
     """``llama-bench -o csv``."""
     for number, row in rest:
         if len(row) == len(cells):
@@ -163,7 +165,7 @@ def _llama_csv(cells: list[str], rest: Sequence[tuple[int, list[str]]], file: st
             yield from llama_bench({**counts, "avg_ts": entry["avg_ts"]}, number, file)
 
 
-def _batched_bench(cells: list[str], rest: Sequence[tuple[int, list[str]]]) -> Items:
+def _batched_bench(cells: list[str], rest: Iterable[tuple[int, list[str]]]) -> Items:
     """llama-batched-bench: seconds of all prompts of a batch, and of all its steps."""
     place = {key: next((i for i, cell in enumerate(cells) if cell.split()[:1] == [key]), None) for key in ("pp", "tg", "b", "t_pp", "t_tg")}
     for number, row in rest:
@@ -190,7 +192,7 @@ def _heading(text: str) -> Heading:
     return Heading(MEANING.get(whole) or MEANING.get(stem, ""), unit, text, bool(re.search(r"\b(?:median|p50|50th)\b", spaced)))
 
 
-def _free_table(headings: list[Heading], rest: Sequence[tuple[int, list[str]]], file: str) -> Items:
+def _free_table(headings: list[Heading], rest: Iterable[tuple[int, list[str]]], file: str) -> Items:
     """A table of lengths, concurrency and latencies; a median wins over a mean. Columns of anything else are named once."""
     chosen: dict[str, int] = {}
     for i, heading in enumerate(headings):
