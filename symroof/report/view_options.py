@@ -12,14 +12,13 @@ from symroof.analysis.study import Study
 from symroof.analysis.verdict import LOAD, TargetCheck, target_checks
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.drawing.table_formats import UNKNOWN
+from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
 from symroof.errors import InputError
 from symroof.report.markup import Code
 from symroof.report.recommendation import LATENCIES, cost, group_label
 from symroof.report.view_case import brief, decision_metrics, marked
 
 MOST_OPTIONS, MOST_RULED_OUT = 6, 2
-YES, NO, IN_PART = "✓", "✗", "~"
 
 
 def use(subject: BoundCase) -> str | None:
@@ -47,16 +46,16 @@ def _option(case: BoundCase, with_batch: bool) -> list[str]:
 def outcome(case: BoundCase) -> str:
     """What a case amounts to in a cell: a sign, and what it misses, or that it meets all."""
     if case.does_not_fit:
-        return f"{NO} does not fit"
+        return f"{FAILS} does not fit"
     missed = [
         "overloaded" if check.name == LOAD else f"misses {check.name.upper() if check.name in LATENCIES else check.name}"
         for check in target_checks(case)
         if check.met is False
     ]
     if missed:
-        return f"{NO} {', '.join(missed)}"
-    met = {True: f"{YES} meets all", None: f"{IN_PART} in part of the ranges"}
-    return met.get(passes(case), UNKNOWN) if case.targets else f"{YES} fits"
+        return f"{FAILS} {', '.join(missed)}"
+    met = {True: f"{PASSES} meets all", None: f"{IN_PART} in part of the ranges"}
+    return met.get(passes(case), UNKNOWN) if case.targets else f"{PASSES} fits"
 
 
 def ruled_out(study: Study, subject: BoundCase) -> list[list[str | None]]:
