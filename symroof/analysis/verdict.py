@@ -105,7 +105,8 @@ def metrics_of(target: str, case: Case) -> tuple[str, ...]:
     if under_load(case):
         return (at_rate(metric, case),)
     alone = ISOLATED_METRICS.get(target, (metric,))
-    return alone if case.has_value("output") else alone[-1:]
+    has_steps = case.has_value("output") or case.theory.assumptions["kv_growth"] == "fixed"
+    return alone if has_steps else alone[-1:]
 
 
 def at_rate(name: str, case: Case) -> str:

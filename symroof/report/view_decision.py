@@ -92,8 +92,8 @@ def key_metrics(subject: BoundCase) -> list[str]:
     >>> key_metrics(Study("llama-3-8b", "h100-sxm", prompt=4096, output=256).first)
     ['loaded_ttft', 'sustained_itl', 'sustained_throughput', 'concurrency', 'cost_per_mtok']
     """
-    names = SERVER if under_load(subject.case) else REQUEST
-    return [name for name in names if subject.get(name) and (name != "fleet_price" or queues(subject.case))]
+    names = SERVER if under_load(subject.case) else [metric_of("itl", subject.case) if name == "itl_last" else name for name in REQUEST]
+    return [name for name in names if name and subject.get(name) and (name != "fleet_price" or queues(subject.case))]
 
 
 def bounds(study: Study) -> list[list[str]]:
