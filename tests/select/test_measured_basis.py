@@ -73,10 +73,10 @@ def test_an_efficiency_that_is_given_wins_and_the_others_are_measured():
 
 
 def test_the_fast_and_the_slow_end_are_the_extremes_of_every_corner_of_the_ranges():
-    """Corners of measured efficiencies end together; latencies and rates at all 128 corners lie between those at the four."""
+    """Corners of measured efficiencies end together; latencies and rates at all 256 corners lie between those at the four."""
     study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=16, tp=2, efficiency="measured")
     answers, box = study.first, study.first.box
-    assert (len(box), len(answers.corners)) == (7, 4)
+    assert (len(box), len(answers.corners)) == (8, 4)
     every = [answers.case.changed(dict(zip(box, corner, strict=True))) for corner in itertools.product(*box.values())]
     for name in ("itl", "ttft", "decode_throughput"):
         ours = [corner.value(name) for corner in answers.corners]
