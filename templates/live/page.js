@@ -58,10 +58,12 @@ function caseOf(key, inputs) {
   at.prices = prices;
   return {group, at, corners: cornersOf(at, {...ends, ...links.ends}, {...Object.fromEntries(fixed.map(name => [name, null])), ...inputs})};
 }
-// The case at every corner of the ranges that are not set to a number.
+// The case at every corner of the ranges that are not set to a number; those that end together, the slow ends and the fast ones.
 function cornersOf(at, ends, set) {
-  const names = Object.keys(ends).filter(name => !(name in set));
-  const points = names.reduce((points, name) => points.flatMap(point => ends[name].map(end => ({...point, [name]: end}))), [{}]);
+  const names = Object.keys(ends).filter(name => !(name in set)), together = names.filter(name => name in side.together);
+  const axes = names.filter(name => !(name in side.together)).map(name => ends[name].map(end => ({[name]: end})));
+  if (together.length) axes.push([0, 1].map(fast => Object.fromEntries(together.map(name => [name, ends[name][side.together[name] ? 1 - fast : fast]]))));
+  const points = axes.reduce((points, axis) => points.flatMap(point => axis.map(end => ({...point, ...end}))), [{}]);
   return names.length ? points.map(point => new Case(at.theory, {...at.own, ...point})) : [];
 }
 const EQUAL = 1e-12;

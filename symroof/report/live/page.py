@@ -19,7 +19,20 @@ from symroof.errors import InputError
 from symroof.formula.tree import Expr, Name, Num
 from symroof.report.field_names import PER_REPLICA, input_name, quantity_words
 from symroof.report.live.javascript_program import Program, javascript_list
-from symroof.report.live.settings import Ends, Setting, at_peak, differing, ends, expected, limit_of_bandwidth, of_links, over_ranges, settings, values_of
+from symroof.report.live.settings import (
+    Ends,
+    Setting,
+    at_peak,
+    differing,
+    ends,
+    expected,
+    limit_of_bandwidth,
+    of_links,
+    over_ranges,
+    settings,
+    together,
+    values_of,
+)
 from symroof.report.live.threshold_formulas import ThresholdFormula, threshold_formula
 from symroof.report.view_case import NO_STEADY_STATE, PARTS, WIDE, decision_metrics
 from symroof.report.view_decision import AT_MEDIAN, IN_PART, MOST_NUMBERS, UNBOUNDED, key_metrics
@@ -138,6 +151,7 @@ def _side_data(side: Side, offset: int) -> dict[str, Any]:
         "ranged": over_ranges(quantities, subject),
         "ranged_at_peak": over_ranges(quantities, subject.at_peak or subject),
         "links": of_links(side.chosen[0], degrees),
+        "together": together(side.chosen),
         "curve": decision_metrics(subject),
         "dp": float(subject.case.value("dp")),
         "units": _units(subject),

@@ -8,7 +8,7 @@ from typing import Any
 from symroof.analysis.study import Study
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
-from symroof.cases.measured_efficiencies import AT_PEAK, OF_LINKS, limit_by_compute
+from symroof.cases.measured_efficiencies import AT_PEAK, COSTS, OF_LINKS, limit_by_compute
 from symroof.cases.spec_values import SourcedValue
 from symroof.errors import InputError
 from symroof.formula.evaluate import NoValue
@@ -85,8 +85,8 @@ def differing(cases: list[Case], but: Iterable[str]) -> dict[str, list[float | N
     return {name: row for name, row in rows.items() if any(value != row[0] for value in row)}
 
 
-MOST_RANGES = 8
-"""Maximum ranges for which the page evaluates all corners (256 for eight); with more it only shows expected values."""
+MOST_RANGES = 6
+"""Maximum ranges for which the page evaluates all corners (64 for six), those that end together counted once; with more it only shows expected values."""
 Ends = dict[str, tuple[float, float]]
 
 
@@ -131,8 +131,20 @@ def of_links(setting: Setting, degrees: Iterable[int]) -> dict[str, dict[str, An
 
 def ends(setting: Setting) -> Ends:
     """The ranges of a setting; empty if there are too many corners."""
-    spans = {name: value.setting for name, value in efficiencies(setting).items() if isinstance(value.setting, ValueRange)}
-    return {} if len(spans) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
+    given = efficiencies(setting)
+    spans = {name: value.setting for name, value in given.items() if isinstance(value.setting, ValueRange)}
+    together = [name for name in spans if ends_with_others(name, given[name])]
+    return {} if len(spans) - len(together) + bool(together) > MOST_RANGES else {name: (float(span.low), float(span.high)) for name, span in spans.items()}
+
+
+def ends_with_others(name: str, value: SourcedValue) -> bool:
+    """Whether the ends of a range go together with those of all other measured ones (:attr:`BoundCase.measured_corners`)."""
+    return value.measured and name != "mfu"
+
+
+def together(chosen: Iterable[Setting]) -> dict[str, bool]:
+    """The ranges of some settings that end together, and whether the slow end of each is the high one."""
+    return {name: name in COSTS for setting in chosen for name, value in efficiencies(setting).items() if ends_with_others(name, value)}
 
 
 def limit_of_bandwidth(setting: Setting) -> list[float]:
