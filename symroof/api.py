@@ -180,10 +180,11 @@ class Study(core.Study):
         rule (switch ``scheduling``), how long it takes the theory's formula at just those requests.
 
         Args:
-            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``, or ``closed-loop`` (the default where no rate is known).
+            arrivals: ``poisson``, ``bursty``, ``uniform`` at ``arrival_rate/dp``, ``closed-loop`` (the default where no rate is known), or ``burst``:
+                all requests at once, as a benchmark at an endless rate sends them.
             requests: how many (default 2,000, or 20 a user); of a trace the first so many.
             seed: draws with the same seed are the same.
-            users: of a closed loop (default: the batch).
+            users: of a closed loop (default: the batch); requests of a burst at a time (default: all).
             burstiness: coefficient of variation of the gaps between bursty arrivals.
             trace: a file of recorded requests: Azure, BurstGPT, Mooncake, or columns ``arrival,prompt,output``.
             speed: how many times faster than recorded they come.
@@ -192,7 +193,7 @@ class Study(core.Study):
             budget: tokens of a step of a group (default: ``chunk + batch``, or the engine's); where prefills pause the decode, prompt tokens of one
                 of their steps (default: ``prefill_batch`` whole prompts).
             replications: independent runs, for intervals (95 %).
-            warmup: share of the requests that end first and are not counted (default 0.1, of a trace 0).
+            warmup: share of the requests that end first and are not counted (default 0.1, of a trace or burst 0).
             judge: what every target is of: ``mean``, ``p50``, ``p90`` or ``p99`` (default: what each says, else the mean).
 
         Returns:

@@ -1,6 +1,6 @@
 """Efficiencies fitted to the measurements of the catalogue, cross-validated by leaving out one source at a time.
 
-Parameter classes: ``mfu`` by device family, separately for ggml engines; one ``mbu``; an overhead per layer by kind of memory and engine class; one
+Parameter classes: ``mfu`` by device family, separately for ggml engines and for models with experts; one ``mbu``; an overhead per layer by kind of memory and engine class; one
 traffic between operators; one link share, and a link latency by group size. The latency comes from separate measurements of small all-reduces: the
 engines' own kernels for ``compiled`` engines, NCCL for all others. The other parameters minimise a robust loss of log(predicted/measured), in which each
 source has the weight of the square root of its rows.
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symroof.calibrate.catalogue_rows import MeasuredRow, sources
-from symroof.specs.efficiencies import ALL, FITTED, link_group
+from symroof.specs.efficiencies import ALL, FITTED, compute_family, link_group
 
 Array = NDArray[np.float64]
 
@@ -35,21 +35,26 @@ HELD = 0.8
 SMALL_MESSAGE = 40_000
 
 
-def keys_of(family: str, engine: str, group: str) -> tuple[Key, ...]:
-    """The class of each input for a family, an engine class and what sends messages (:func:`link_group`), in the order of ``FITTED``.
+def keys_of(family: str, engine: str, group: str, experts: bool = False) -> tuple[Key, ...]:
+    """The class of each input for a family, an engine class, what sends messages (:func:`link_group`) and models with experts, in the order of ``FITTED``.
 
     Compiled engines of 2025 are only measured on server parts: on other families they share the layer overhead of earlier ones.
     """
     ggml = engine == "ggml"
     server = ggml and family in ("hbm", "gddr")
     return (
-        ("mfu", "server" if server else family, "ggml" if ggml else engine if family == "cdna" else ALL),
+        ("mfu", "server" if server else compute_family(family, engine, experts), "ggml" if ggml else engine if family == "cdna" else ALL),
         ("mbu", ALL, ALL),
         ("layer_overhead", "gddr" if family == "geforce" else family, "compiled" if engine == "earlier" and family not in ("hbm", "cdna") else engine),
         ("elementwise_bytes", ALL, ALL),
         ("link_latency", group, ALL if group == "experts" or engine != "compiled" else engine),
         ("link_share", ALL, ALL),
     )
+
+
+def classes_of(row: MeasuredRow) -> tuple[Key, ...]:
+    """The class of each input for a row."""
+    return keys_of(row.family, row.engine, row.row.link_group, row.experts)
 
 
 def single_class(family: str, engine: str, group: str) -> tuple[Key, ...]:
@@ -81,7 +86,7 @@ class FitArrays:
         return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
 
     def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
-        return (single_class if self.single else keys_of)(row.family, row.engine, row.row.link_group)
+        return single_class(row.family, row.engine, row.row.link_group) if self.single else classes_of(row)
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -183,7 +188,7 @@ def widths(rows: Sequence[MeasuredRow], values: Mapping[Key, float]) -> dict[str
     for i, row in enumerate(rows):
         shares = dict.fromkeys(FITTED, 0.0)
         for part in row.parts:
-            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in keys_of(row.family, row.engine, row.row.link_group))
+            mfu, mbu, layer, elementwise, latency, link = (values[key] for key in classes_of(row))
             compute, memory = max(part.compute, part.tile) / mfu, part.memory / mbu
             shares["mfu" if compute > memory else "mbu"] += max(compute, memory)
             shares["mbu" if compute > memory else "mfu"] += part.added * min(compute, memory)
@@ -217,13 +222,14 @@ def interval_ends(values: Mapping[Key, float], width: Mapping[str, float], widen
     return fast, slow
 
 
-SHARED_BY = {"server": "hbm", "experts": "hbm"}
+SHARED_BY = {"server": "hbm", "experts": "hbm", "hbm experts": "hbm", "cdna experts": "cdna"}
 """The families whose intervals classes have that several share."""
 
 
 def interval_group(family: str, engine: str) -> str:
     """The rows whose scatter a class's interval covers: those of its family; of AMD's parts those of engines until 2024 apart, which nothing else predicts."""
-    return "cdna earlier" if (family, engine) == ("cdna", "earlier") else SHARED_BY.get(family, family)
+    shared = SHARED_BY.get(family, family)
+    return "cdna earlier" if (shared, engine) == ("cdna", "earlier") else shared
 
 
 def leave_one_source_out(

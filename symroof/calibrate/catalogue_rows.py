@@ -16,7 +16,7 @@ from symroof.specs.efficiencies import MeasuredKind
 from symroof.specs.engine_profile import IDEAL
 from symroof.specs.fields import build
 from symroof.specs.hardware import HardwareSpec
-from symroof.specs.measured import MeasuredSpec, Measurement, ServedRate
+from symroof.specs.measured import OF_LOOPS, MeasuredSpec, Measurement, ServedRate
 from symroof.theory.case import Case
 
 FREE = Fraction(10) ** 12
@@ -63,6 +63,7 @@ class MeasuredRow:
     prefill: TimeParts | None
     decode: TimeParts | None
     kind: MeasuredKind | None = None
+    experts: bool = False
 
     @property
     def engine(self) -> str:
@@ -76,7 +77,7 @@ class MeasuredRow:
     def group(self) -> str:
         """Its device, class of engines and layout: ``b200, compiled, attention groups``."""
         several = "several devices" if self.row.group > 1 else ""
-        layout = "attention groups" if self.row.attention_dp > 1 else "closed loop" if self.row.metric == "loop_tpot" else several
+        layout = "attention groups" if self.row.attention_dp > 1 else "closed loop" if self.row.metric in OF_LOOPS else several
         return ", ".join(filter(None, (self.row.hardware, self.engine, layout)))
 
     @property
@@ -130,8 +131,10 @@ def _parts(spec: MeasuredSpec, row: Measurement) -> MeasuredRow:
     bound_case = row_binding(spec, row)
     case, device, tile = bound_case.case, bound_case.hardware, _tile(bound_case, row)
     assert device is not None
-    parts = (_of_loop if row.metric == "loop_tpot" else _of_batch)(case, row, tile)
-    return MeasuredRow(spec.name, row, device.family, float(row.seconds), *parts, kind_of(device, row.engine_class, bound_case.given))
+    parts = (_of_loop if row.metric in OF_LOOPS else _of_batch)(case, row, tile)
+    return MeasuredRow(
+        spec.name, row, device.family, float(row.seconds), *parts, kind_of(device, row.engine_class, bound_case.given), "n_experts" in bound_case.given
+    )
 
 
 def _of_batch(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts | None, TimeParts | None]:
@@ -145,9 +148,11 @@ def _of_batch(case: Case, row: Measurement, tile: Fraction | None) -> tuple[Time
 
 
 def _of_loop(case: Case, row: Measurement, tile: Fraction | None) -> tuple[TimeParts, TimeParts]:
-    """The parts of the mean time between tokens of a closed loop: a step's, and those of the prompts that come while a response is written, one of each
-    other slot."""
+    """The parts of a closed loop: of the mean time between tokens a step's, and those of the prompts that come while a response is written, one of each
+    other slot; of the time between two responses those of a prompt and of a share of the steps that all slots take together."""
     assert row.output is not None
+    if row.metric == "loop_rate":
+        return _of(case, "ttft", tile).scaled(1 / float(case.value("prefill_batch"))), _of(case, "decode_time", tile).scaled(1 / row.batch)
     steps = row.output - 1
     prompts = max(Fraction(row.batch) / case.value("prefill_batch") - 1, Fraction(0)) / steps
     prefill, decode = _of(case, "ttft", tile), _of(case, "decode_time", tile)
@@ -161,7 +166,7 @@ def row_binding(spec: MeasuredSpec, row: Measurement) -> BoundCase:
     if row.attention_dp > 1 or row.ep:
         given |= {name: value for name, value in (("attention_dp", row.attention_dp), ("ep", row.ep)) if value and value > 1}
         given |= as_expected(OF_EXPERTS)  # experts as engines run them
-    if row.metric != "loop_tpot":
+    if row.metric not in OF_LOOPS:
         given["prefill_batch"] = row.batch
     given |= {"batch": row.batch, "prompt": row.prompt, "output": row.output}
     if row.accumulate:

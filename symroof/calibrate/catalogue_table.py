@@ -11,9 +11,9 @@ from functools import cached_property
 from symroof.calibrate.catalogue_fit import (
     HeldOutPrediction,
     Key,
+    classes_of,
     fit,
     interval_ends,
-    keys_of,
     leave_each_group_out,
     leave_one_source_out,
     link_latencies,
@@ -89,11 +89,7 @@ class CatalogueFit:
 
     def count(self, key: Key) -> tuple[int, int]:
         """The number of rows and of sources of a class."""
-        own = [
-            row
-            for row in self.rows
-            if key in keys_of(row.family, row.engine, row.row.link_group) and (key[0] not in ("link_share", "link_latency") or row.row.group > 1)
-        ]
+        own = [row for row in self.rows if key in classes_of(row) and (key[0] not in ("link_share", "link_latency") or row.row.group > 1)]
         return len(own), len({row.source for row in own})
 
 

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from symroof.cases.spec_values import SourcedValue, number_of
 from symroof.formula.tree import Num
-from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, MeasuredKind, link_group, shipped_efficiencies, tile_share, unit_of
+from symroof.specs.efficiencies import FITTED, TILE_ROWS, Efficiency, MeasuredKind, compute_family, link_group, shipped_efficiencies, tile_share, unit_of
 from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
@@ -77,7 +77,9 @@ OF_NETWORK = {
 
 FAMILIES = {
     "hbm": "NVIDIA HBM",
+    "hbm experts": "models with experts on NVIDIA HBM",
     "cdna": "AMD Instinct",
+    "cdna experts": "models with experts on AMD Instinct",
     "gaudi": "Gaudi",
     "tpu": "TPU",
     "neuron": "Trainium and Inferentia",
@@ -141,10 +143,14 @@ def add_measured_efficiencies(
     spread = "n_experts" in given and (ep or groups)
     exchanges = spread and (groups or not tp)
     grouped = separate_prefill or any(_degree(given.get(name)) for name in DEGREES if name != COPIES)
+    families = {
+        "link_latency": link_group(number_of(given, "tp", defaults=True), exchanges),
+        "mfu": compute_family(device.family, engine, "n_experts" in given),
+    }
     for name in FITTED:
         if name in given or (name in OF_LINKS and not grouped):
             continue
-        given[name], word = _fitted(name, link_group(number_of(given, "tp", defaults=True), exchanges) if name == "link_latency" else device.family, engine)
+        given[name], word = _fitted(name, families.get(name, device.family), engine)
         if word:
             warnings.append(word)
         if name == "mbu":
@@ -165,8 +171,9 @@ def _of_server(profile: EngineProfile) -> Iterator[tuple[str, SourcedValue]]:
 
 def share_of_tile(family: str, engine: str, compute: str | None, given: Mapping[str, SourcedValue]) -> Fraction | None:
     """The share of the bandwidth that the smallest tile of a matrix product leaves for weights, at full compute, on server parts, where a library multiplies
-    with matrix units; None where a value is not known, where weights are narrower than what is multiplied, and for ggml: their kernels take single rows."""
-    if family != "hbm" or engine == "ggml":
+    with matrix units; None where a value is not known, where weights are narrower than what is multiplied, for ggml, whose kernels take single rows, and for
+    experts, whose kernels take tiles of 16."""
+    if family != "hbm" or engine == "ggml" or "n_experts" in given:
         return None
     width, peak, bandwidth = (number_of(given, name, defaults=True) for name in ("weight_bytes_per_param", "peak_flops", "mem_bandwidth"))
     if compute is None or width is None or peak is None or bandwidth is None or width < Fraction(BITS[compute], 8):

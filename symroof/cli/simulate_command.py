@@ -24,9 +24,11 @@ if TYPE_CHECKING:
 
 @click.command("simulate")
 @click.option(
-    "--arrivals", metavar="KIND", help="poisson, bursty or uniform (at arrival_rate), or closed-loop.  [default: poisson with a rate, else closed-loop]"
+    "--arrivals",
+    metavar="KIND",
+    help="poisson, bursty or uniform (at arrival_rate), closed-loop, or burst (all at once).  [default: poisson with a rate, else closed-loop]",
 )
-@click.option("--users", type=int, metavar="N", help="Users of a closed loop.  [default: the batch]")
+@click.option("--users", type=int, metavar="N", help="Users of a closed loop, requests of a burst at a time.  [default: the batch; of a burst all]")
 @click.option("--burstiness", type=float, default=2.0, show_default=True, metavar="CV", help="Coefficient of variation of the gaps between bursty arrivals.")
 @click.option("--trace", metavar="FILE", help="Recorded requests: Azure, BurstGPT, Mooncake, or CSV with arrival,prompt,output.")
 @click.option("--speed", type=float, default=1.0, show_default=True, metavar="X", help="How many times faster than recorded they come.")
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 @click.option("--budget", type=int, metavar="TOKENS", help="Tokens of a step of a group.  [default: chunk + batch, else the engine's]")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="S", help="Draws with the same seed are the same.")
 @click.option("--replications", type=int, default=1, show_default=True, metavar="R", help="Independent runs, for intervals of 95 %.")
-@click.option("--warmup", type=float, metavar="SHARE", help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace 0]")
+@click.option("--warmup", type=float, metavar="SHARE", help="Share of the requests that end first and are not counted.  [default: 0.1; of a trace or burst 0]")
 @click.option("--judge", metavar="STATISTIC", help="What every target is of: mean, p50, p90 or p99.  [default: what each says, else the mean]")
 @click.option("--plot", "picture", metavar="FILE", help="Write a picture: .svg, .pdf or .png.")
 @all_option

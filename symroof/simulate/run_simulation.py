@@ -80,7 +80,8 @@ def simulate(
     else:
         traffic = _traffic(answers, arrivals, users, burstiness, lengths or {}, turns, think)
         count = requests or max(REQUESTS, 20 * traffic.users if traffic.arrivals == "closed-loop" else 0)
-        works = (traffic.drawn(count, np.random.default_rng(seed + i), 0.1 if warmup is None else warmup) for i in range(replications))
+        left_out = (0.0 if traffic.arrivals == "burst" else 0.1) if warmup is None else warmup
+        works = (traffic.drawn(count, np.random.default_rng(seed + i), left_out) for i in range(replications))
         says = traffic.says()
     schedule = case.theory.assumptions["scheduling"]
     cost = StepCost(case)
@@ -164,7 +165,7 @@ def _traffic(answers: BoundCase, arrivals: str | None, users: int | None, bursti
             read["prompt"],
             read["output"],
             rate,
-            of_batch if users is None else users,
+            (MOST_REQUESTS if kind == "burst" else of_batch) if users is None else users,
             burstiness,
             cached,
             turns,

@@ -17,7 +17,9 @@ ARRIVALS = {
     "bursty": "gaps between arrivals follow a gamma distribution with a coefficient of variation of --burstiness",
     "uniform": "evenly spaced",
     "closed-loop": "a fixed number of users: each sends its next request when the last has ended",
+    "burst": "all at once, to a server that is idle; with --users so many at a time, as a benchmark with a largest concurrency sends them",
 }
+AT_A_RATE = ("poisson", "bursty", "uniform")
 MOST_REQUESTS, LONGEST = 1_000_000, 10_000_000
 """Requests of a simulation, tokens of one."""
 
@@ -131,7 +133,7 @@ class Workload:
         pause: seconds between the end of a request and its follower.
         warmup: how many requests at the start are not counted.
         says: what it is, in words.
-        loop: of a closed loop the users: whose request has ended sends the next of all.
+        loop: how many are there at first; whose request has ended sends the next of all.
     """
 
     arrival: Numbers
@@ -168,7 +170,7 @@ class Traffic:
     Attributes:
         arrivals: a kind of :data:`ARRIVALS`.
         rate: mean requests per second, where they come at a rate.
-        users: how many a closed loop has.
+        users: how many a closed loop has, and how many requests of a burst are there at a time.
         burstiness: coefficient of variation of the gaps between bursty arrivals.
         prompt, output: lengths; a second kind of request with its share, where there is one.
         cached: prompt tokens of every request that are cached.
@@ -209,6 +211,9 @@ class Traffic:
             output[:users] = random.integers(1, output[:users] + 1)  # the server is met in the middle of its work: these are prefilled
             cached[:users] = prompt[:users] - 1
             uncounted = max(uncounted, min(users, requests // 2))
+        elif self.arrivals == "burst":
+            users = min(self.users, requests)
+            arrival[:users] = 0.0
         else:
             sessions = -(-requests // self.turns)
             starts = self._times(sessions, self.rate / self.turns, random)
@@ -234,6 +239,8 @@ class Traffic:
         """What it is, in words."""
         if self.arrivals == "closed-loop":
             come = f"a closed loop of {self.users:,} users, each with its next request as soon as the last has ended"
+        elif self.arrivals == "burst":
+            come = f"a burst to an idle server, {f'{self.users:,} requests at a time' if self.users < MOST_REQUESTS else 'all requests at once'}; its start and its end are counted"
         else:
             come = f"{self.arrivals} arrivals of {self.rate:.4g} request/s at an instance"
             come += f", coefficient of variation {self.burstiness:g}" if self.arrivals == "bursty" else ""
@@ -255,14 +262,14 @@ def checked(traffic: Traffic) -> Traffic:
     problems = []
     if traffic.arrivals not in ARRIVALS:
         problems.append(Problem("arrivals", "no such kind of arrivals", path=traffic.arrivals[:40], hint=nearest(traffic.arrivals, [*ARRIVALS])))
-    elif traffic.arrivals == "closed-loop" and not 1 <= traffic.users <= MOST_REQUESTS:
+    elif traffic.arrivals not in AT_A_RATE and not 1 <= traffic.users <= MOST_REQUESTS:
         problems.append(Problem("users", f"has to be from 1 to {MOST_REQUESTS:,}"))
-    elif traffic.arrivals != "closed-loop" and not (0 < traffic.rate < math.inf):
-        problems.append(Problem("arrival_rate", f"{traffic.arrivals} arrivals need a rate", hint="--set arrival_rate=2/s, or --arrivals closed-loop"))
+    elif traffic.arrivals in AT_A_RATE and not (0 < traffic.rate < math.inf):
+        problems.append(Problem("arrival_rate", f"{traffic.arrivals} arrivals need a rate", hint="--set arrival_rate=2/s, or --arrivals closed-loop or burst"))
     if traffic.arrivals == "bursty" and not 0.01 <= traffic.burstiness <= 100:
         problems.append(Problem("burstiness", "the coefficient of variation has to be from 0.01 to 100"))
-    if traffic.turns > 1 and traffic.arrivals == "closed-loop":
-        problems.append(Problem("turns", "sessions come at a rate, not in a closed loop"))
+    if traffic.turns > 1 and traffic.arrivals not in AT_A_RATE:
+        problems.append(Problem("turns", f"sessions come at a rate, not in a {traffic.arrivals.replace('-', ' ')}"))
     if not (1 <= traffic.turns <= 1000 and 0 <= traffic.think < math.inf):
         problems.append(Problem("turns", "a session has from 1 to 1,000 turns, and a pause is not negative"))
     if problems:

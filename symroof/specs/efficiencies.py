@@ -38,6 +38,20 @@ def tile_share(peak: Fraction, width: Fraction, bandwidth: Fraction) -> Fraction
     return peak * width / (2 * TILE_ROWS * bandwidth)
 
 
+def compute_family(family: str, engine: str, experts: bool) -> str:
+    """What the achieved share of the peak is of: a family of devices, where models with experts have a share of their own that family and ``experts``.
+    Each expert multiplies the few tokens that chose it, by kernels of their own.
+
+    >>> compute_family("hbm", "compiled", experts=True), compute_family("hbm", "ggml", experts=True)
+    ('hbm experts', 'hbm')
+    """
+    return f"{family} experts" if experts and engine != "ggml" and family in WITH_EXPERTS else family
+
+
+WITH_EXPERTS = ("hbm", "cdna")
+"""Families of devices on which prefills of models with experts were measured beside those of others."""
+
+
 def link_group(devices: Fraction | int | None, experts: bool = False) -> str:
     """What replaces the family for the latency of links: ``experts`` that devices hold whole, whose exchanges are kernels of their own, else a ``pair`` of
     devices, or a larger ``group``; so where the number is not known."""

@@ -14,13 +14,14 @@ from symroof.specs.model import ModelSpec
 from symroof.units import Quantity, UnitError, parse_quantity, parse_unit, strict
 
 METRICS = {
-    "ttft": "s", "tpot": "s", "loop_tpot": "s", "itl": "s", "response_time": "s", "response_rate": "token/s", "decode_rate": "token/s", "prefill_rate": "token/s",
+    "ttft": "s", "tpot": "s", "loop_tpot": "s", "loop_rate": "request/s", "itl": "s", "response_time": "s", "response_rate": "token/s", "decode_rate": "token/s", "prefill_rate": "token/s",
 }  # fmt: skip
 """What was measured, and its unit. ``response_rate`` divides all generated tokens by the whole time, ``decode_rate`` by the time after the prefill.
-``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for."""
+``loop_tpot`` is ``tpot`` in a closed loop: each of ``batch`` requests is followed by another, whose prompt the others wait for; ``loop_rate`` are its responses."""
+OF_LOOPS = frozenset({"loop_tpot", "loop_rate"})
 
-Metric = Literal["ttft", "tpot", "loop_tpot", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate"]
-NEEDS_OUTPUT = frozenset({"tpot", "loop_tpot", "response_time", "response_rate", "decode_rate"})
+Metric = Literal["ttft", "tpot", "loop_tpot", "loop_rate", "itl", "response_time", "response_rate", "decode_rate", "prefill_rate"]
+NEEDS_OUTPUT = frozenset({"tpot", "loop_tpot", "loop_rate", "response_time", "response_rate", "decode_rate"})
 CEILING_UNITS = ("FLOP/s", "byte/s", "s")
 
 
@@ -123,7 +124,7 @@ class Measurement(MeasuredRow):
 
     @property
     def seconds(self) -> Fraction:
-        """The time behind the value: of the prefill, of one decode step, or of the whole response.
+        """The time behind the value: of the prefill, of one decode step, of the whole response, or between two responses of a loop.
 
         >>> row = Measurement.model_validate({"engine": "vLLM", "device": "H100", "value": "100 token/s", "place": "table 1", "model": "llama-3-8b",
         ...     "weights": "fp16", "kv": "fp16", "batch": 4, "prompt": 128, "output": 101, "metric": "response_rate"})
@@ -138,6 +139,8 @@ class Measurement(MeasuredRow):
                 return self.batch * self.prompt / value
             case "decode_rate":
                 return self.batch / value
+            case "loop_rate":
+                return 1 / value
         return value
 
 
