@@ -44,7 +44,9 @@ each other slot. Steps of attention groups beside whole experts take the compute
 the work (`exchange_overlap` 0): that took the mean error of such rows from 18 to 11 %. Their most loaded device takes 1.25 of the mean (`expert_imbalance`).
 Tokens choose experts at random, and where experts stand whole the device with most of the chosen ones reads more than the mean: 1.5 standard deviations
 (`expert_spread`), the mean largest of eight to sixteen. Devices of one group all have its tokens, and exchange none for their experts. An all-reduce over two nodes takes 45 µs
-more than one inside (`network_latency`). What servers take outside their steps (`server_latency`, in `loaded_ttft`) is written in the engines' profiles: 20 ms
+more than one inside (`network_latency`). Models with experts reach a share of the peak of their own (`hbm experts`, `cdna experts`: two fifths of that of other
+models on both): each expert multiplies the few tokens that chose it. Of servers that are kept full the time between two responses is compared (`loop_rate`): bursts of
+long prompts, which are read as fast as a device multiplies. What servers take outside their steps (`server_latency`, in `loaded_ttft`) is written in the engines' profiles: 20 ms
 for vLLM, 75 for SGLang, 130 for TensorRT-LLM.
 
 | input | devices | engines | value | low | high | rows | sources |

@@ -57,6 +57,8 @@ def question_of(row: Measurement) -> dict[str, Any] | str:
         return "an engine that is not among its backends"
     if row.weights not in WEIGHTS or row.kv not in CACHES:
         return "a precision that is not among its modes"
+    if row.metric not in ASKED:
+        return "a rate of responses"
     model = _model(row.spec or "", row.weights == "fp8")
     if model is None:
         return "a model of no class of its own"

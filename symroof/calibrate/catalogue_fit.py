@@ -255,7 +255,7 @@ def leave_one_source_out(
     return made, widening
 
 
-MOST_STEPS = 100
+MOST_STEPS = 200
 
 
 def leave_each_group_out(

@@ -3,6 +3,7 @@
 import math
 import re
 import statistics
+from dataclasses import replace
 
 import pytest
 
@@ -43,7 +44,7 @@ def test_each_source_predicted_from_the_others(catalogue):
 def test_a_source_does_not_see_itself(catalogue):
     """Without the rows of a source its prediction stays; with its times doubled too."""
     rows = [row for row in catalogue.rows if row.source in ("gpt-fast", "qwen3-speed", "azure-guide")]
-    doubled = [MeasuredRow(r.source, r.row, r.family, r.seconds * (2 if r.source == "gpt-fast" else 1), r.prefill, r.decode) for r in rows]
+    doubled = [replace(r, seconds=r.seconds * (2 if r.source == "gpt-fast" else 1)) for r in rows]
     before, _ = catalogue_fit.leave_one_source_out(rows, catalogue.latency, catalogue.widths)
     after, _ = catalogue_fit.leave_one_source_out(doubled, catalogue.latency, catalogue.widths)
 
@@ -166,7 +167,7 @@ def test_given_numbers_win_one_by_one():
 def test_links_count_where_there_are_several_devices():
     one, two = (sr.Study("llama-3-8b", "h100-sxm", prompt=512, tp=tp, efficiency="measured").first.given for tp in (1, 2))
     assert "link_share" not in one
-    assert float(two["link_share"].setting.expected) < 1
+    assert two["link_share"].setting.low < two["link_share"].setting.expected <= 1
 
 
 def test_the_latency_of_links_is_that_of_the_group_and_of_the_engine():

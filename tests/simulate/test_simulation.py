@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 
+import numpy as np
 import pytest
 
 import symroof as sr
@@ -84,6 +85,24 @@ def test_a_mix_and_spread_lengths_are_drawn():
     assert set(table.output[table.prompt == 900].tolist()) == {40}
     spread = sr.Study("llama-3-8b", "h100-sxm", prompt=100, output=100, batch=8, arrival_rate=9, output_spread=0.5).simulate(requests=4000).requests.output
     assert (spread.std() / spread.mean()) ** 2 == pytest.approx(0.5, rel=0.2)
+
+
+def test_a_burst_takes_what_its_prompts_and_steps_take():
+    """Requests of one token each, all at once: the last one's first token comes when all prompts are prefilled, at the rate of the bound; no start or end is left out."""
+    study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=1, batch=8, chunk=8192)
+    found = study.simulate("burst", requests=40)
+    ends = np.sort(found.requests.end)
+    assert found.requests.arrival.tolist() == [0.0] * 40 and found.requests.counted.all()
+    assert found.rates["request_rate"][0].value == pytest.approx(40 / ends[-1])
+    alone = float(study.value("prefill_compute_time"))
+    assert ends[-1] == pytest.approx(40 * alone, rel=0.1)
+
+
+def test_a_burst_has_no_more_requests_at_a_time_than_users():
+    study = sr.Study("llama-3.1-8b", "h100-sxm", prompt=512, output=32, batch=64, chunk=2048)
+    table = study.simulate("burst", requests=60, users=6).requests
+    alive = [int(((table.arrival <= t) & (table.end > t)).sum()) for t in table.arrival]
+    assert max(alive) == 6 and (table.arrival[6:] > 0).all()
 
 
 def test_replicas_share_the_arrivals_and_a_queue_that_grows_is_told():

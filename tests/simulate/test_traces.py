@@ -175,8 +175,8 @@ def test_sessions_hold_the_text_before_them():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"arrivals": "often"}, {"arrivals": "closed-loop", "users": 0}, {"rate": 0}, {"rate": float("inf")}, {"arrivals": "bursty", "burstiness": 0}, {"turns": 0},
-     {"arrivals": "closed-loop", "users": 3, "turns": 2}, {"think": -1}],
+    [{"arrivals": "often"}, {"arrivals": "closed-loop", "users": 0}, {"arrivals": "burst", "users": 0}, {"rate": 0}, {"rate": float("inf")}, {"arrivals": "bursty", "burstiness": 0}, {"turns": 0},
+     {"arrivals": "closed-loop", "users": 3, "turns": 2}, {"arrivals": "burst", "users": 3, "turns": 2}, {"think": -1}],
 )  # fmt: skip
 def test_traffic_that_cannot_be_drawn(wrong):
     with pytest.raises(InputError):
