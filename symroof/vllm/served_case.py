@@ -24,6 +24,8 @@ from symroof.vllm.flags import NOT_MODELLED, FlagNote
 ORIGIN = VLLM_LINE
 CUT = {"n_heads": "query heads", "d_ff": "columns of a feed-forward", "d_expert": "columns of an expert"}
 """What tensor parallelism cuts into equal parts."""
+TENSOR_DEGREES = (1, 2, 3, 4, 5, 6, 8, 12, 16, 32)
+"""Degrees of tensor parallelism that are offered where one is refused."""
 UNKNOWN = {"max_batch": 256, "token_budget": 2048}
 """What a profile without such limits is taken to have: vLLM's for small devices."""
 DEFAULTS: dict[str, Any] = {"gpu-memory-utilization": Fraction(92, 100), "block-size": 16}
@@ -191,7 +193,8 @@ def _degrees(line: ServeCommand, flags: list[FlagNote], spec: ModelSpec) -> dict
         degrees["tp"] = devices // degrees["attention_dp"]
     why = refusal(line, spec, degrees.get("tp", 1))
     if why:
-        raise InputError(line.problem(line.flags["tensor-parallel-size"].column, why, "a divisor of these, such as 1, 2, 4 or 8"))
+        allowed = ", ".join(str(tp) for tp in TENSOR_DEGREES if not refusal(line, spec, tp))
+        raise InputError(line.problem(line.flags["tensor-parallel-size"].column, why, f"it starts with {allowed}"))
     for name, symbol in names.items():
         _note_flag(line, flags, name, f"{symbol} = {degrees.get(symbol, 1)}", "1" if symbol == "tp" else "")
     if inside:
@@ -211,12 +214,13 @@ def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
     """Why an engine does not start with so many tensor-parallel devices; empty where it does.
 
     vLLM, SGLang and TensorRT-LLM cut query heads and feed-forward widths into equal parts (``verify_with_parallel_config`` and ``divide`` of vLLM); key
-    and value heads may also have copies. Blocks of scales stay whole. Experts that stand whole are not cut."""
+    and value heads may also have copies. Blocks of scales stay whole, where a spec has them: a name that ends in ``FP8`` does not say whether one scale is of a
+    block or of a row. Experts that stand whole are not cut."""
     if tp == 1 or line.engine is LLAMA:
         return ""
     cut: dict[int | Fraction, str] = {}
     whole = line.on("enable-expert-parallel") or "expert-parallel-size" in line.flags
-    block = (spec.quantization.scale_rows or 1) if spec.quantization else 1
+    block = (spec.quantization.scale_rows or 1) if spec.quantization and not _is_guessed(line) else 1
     for kind in spec.layers:
         widths = kind.widths()
         cut |= {widths[name]: f"{widths[name]:,} {word}" for name, word in CUT.items() if name in widths and not (whole and name == "d_expert")}
@@ -225,6 +229,13 @@ def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
                 return f"tp {tp} cuts a feed-forward of {widths[name]:,} into {widths[name] // tp:,} each, which blocks of {block} rows with one scale do not divide"
     uneven = [said for width, said in cut.items() if width % tp]
     return f"tp {tp} does not divide {' or '.join(uneven)}: {line.engine.title} refuses to start" if uneven else ""
+
+
+def _is_guessed(line: ServeCommand) -> bool:
+    """Whether the storage of the weights is known from words of the model's name alone."""
+    name = line.flags["model"].value if "model" in line.flags else ""
+    match = catalogue.model_by_hub_name(name) if name else None
+    return match is not None and bool(match.stored)
 
 
 def _budget(line: ServeCommand) -> dict[str, Any]:
