@@ -80,7 +80,7 @@ class Screening:
         most: the largest batch that passes; 0 where none does.
         least: the smallest one from which on every batch up to ``most`` passes. Over ranges both hold at the slow end of every efficiency.
         busiest: the one between them with the most tokens per second, as measurements predict.
-        copies: instances that sustain the arrival rate; None where their number is chosen, or no number of them does.
+        copies: instances that sustain the arrival rate, within the TTFT where some number does; None where their number is chosen, or none sustains the rate.
         stopped_by: the conditions that one request more breaks.
         batch: where it is judged: its own batch, else the largest that passes, else 1.
         shares: how much of its limit each metric takes up there, by condition, as measurements predict; over ranges of efficiencies ``slow`` and ``fast`` are
@@ -292,7 +292,9 @@ class ConfigurationGroup:
         return np.asarray(np.nan_to_num(metric, nan=np.inf) <= self._for_each(self.limits[target], metric) * (1 + CLOSE))
 
     def _copies(self, batch: Array) -> Array:
-        """The least number of copies that sustains the arrival rate within the targets: as many as the load asks for, more where the waits do."""
+        """The least number of copies that sustains the arrival rate within the targets: as many as the load asks for, more where the waits do.
+
+        Where no number of them brings the TTFT within its target, those that sustain the rate: then that is what is missed, not the rate."""
         batch = np.maximum(batch, 1)
         load = self.quick(batch, np.ones(self.size))[LOAD]
         copies: Array = np.asarray(np.minimum(np.floor(np.nan_to_num(load, nan=MOST_COPIES)) + 1, MOST_COPIES + 1))
@@ -307,7 +309,7 @@ class ConfigurationGroup:
         first, each = enough.argmax(axis=1), np.arange(self.size)
         short = np.where(first > 0, tried[each, first - 1], copies - 1)
         more = last_whole(lambda more: late(self._for_each(short, more) + more), tried[each, first] - short - 1) + 1
-        return np.where(enough.any(axis=1), short + more, MOST_COPIES + 1)
+        return np.where(enough.any(axis=1), short + more, copies)
 
 
 def _number(case: Case, name: str) -> float:
