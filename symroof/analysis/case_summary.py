@@ -28,11 +28,12 @@ ROWS = (
     ("output throughput, under load", "sustained_throughput", ""),
     ("output throughput, decoding alone", "decode_throughput", ""),
     ("cost per million output tokens", "cost_per_mtok", ""),
+    ("cost per million tokens, at this rate", "cost_per_mtok_at_rate", ""),
     ("price of the devices", "instance_price", ""),
 )
 """What a reader looks for first: words, quantity, and what says its limit."""
 
-INSTEAD = {"decode_throughput": "sustained_throughput"}
+INSTEAD = {"decode_throughput": "sustained_throughput", "cost_per_mtok": "cost_per_mtok_at_rate"}
 """Rows that another one replaces where it has a value."""
 
 

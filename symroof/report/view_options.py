@@ -37,7 +37,8 @@ def options(study: Study, subject: BoundCase, recommended: BoundCase | None) -> 
 
 
 def _option(case: BoundCase, with_batch: bool) -> list[str]:
-    names = (*decision_metrics(case).values(), "cost_per_mtok", "fleet_price" if "arrival_rate" in case.given else "instance_price")
+    money = ("cost_per_mtok_at_rate", "fleet_price") if "arrival_rate" in case.given else ("cost_per_mtok", "instance_price")
+    names = (*decision_metrics(case).values(), *money)
     numbers = (replace(found, low=None, high=None).plain(brief(found)) if (found := case.get(name)) else UNKNOWN for name in names)
     batch = f", batch {int(case.case.value('batch')):,}" if with_batch else ""
     return [marked(f"{group_label(case)}{batch}", case), outcome(case), *numbers]
