@@ -6,9 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, TargetCheck, target_checks
+from symroof.analysis.verdict import LOAD, TargetCheck, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
+from symroof.units import format_quantity
 
 if TYPE_CHECKING:
     from symroof.cases.bound_case import BoundCase
@@ -22,6 +23,7 @@ ROWS = (
     ("time to first token, alone", "ttft", "prefill_bound"),
     ("time to first token, under load", "loaded_ttft", ""),
     ("inter-token latency, alone", "itl", "decode_bound"),
+    ("inter-token latency, alone, with drafts", "speculative_itl", ""),
     ("inter-token latency, under load", "sustained_itl", "loaded_bound"),
     ("memory per device", "memory_utilization", ""),
     ("requests that fit at once", "concurrency", ""),
@@ -33,7 +35,7 @@ ROWS = (
 )
 """What a reader looks for first: words, quantity, and what says its limit."""
 
-INSTEAD = {"decode_throughput": "sustained_throughput", "cost_per_mtok": "cost_per_mtok_at_rate"}
+INSTEAD = {"decode_throughput": "sustained_throughput", "itl": "speculative_itl", "cost_per_mtok": "cost_per_mtok_at_rate"}
 """Rows that another one replaces where it has a value."""
 
 
@@ -148,9 +150,10 @@ def verdict_lines(case: BoundCase) -> list[str]:
     """Each target against what is expected; none is met by what does not fit."""
     judged = judged_case(case)
     checks = target_checks(judged) if judged.hardware else []
+    endless_ones = [name for name in judged.targets if judged.hardware and waits_without_end(name, judged.case)]
     return [
         f"{FAILS if case.never_fits else MARK[check.met]} {_named(check)}: {compact(check.metric, DIGITS)}{_against_bound(case, check)}" for check in checks
-    ]
+    ] + [f"{FAILS} {name} within {format_quantity(judged.targets[name], 's', DIGITS)}: {NO_END}" for name in endless_ones]
 
 
 def _named(check: TargetCheck) -> str:

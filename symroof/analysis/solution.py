@@ -51,6 +51,9 @@ def to_whole(value: Fraction, kind: str) -> int:
 
 ABOVE, BELOW = "above", "below"
 """Where a crossing has beyond that no longer exists: beyond every value of the unknown, or short of every one."""
+LARGEST = "max_"
+"""How the names of thresholds begin that are the largest value with which a target is met."""
+
 NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
 """The ends of a range of crossings where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
 
@@ -235,6 +238,10 @@ class Solution(InSympy):
         """The whole-number answer, from exact values at it and at its neighbours."""
         if not self.symbol.counted or self.value is None:
             return None
+        if self.kind == LIMIT and self.threshold and self.threshold.name.startswith(LARGEST) and self.value < 1 and self.before(self.value) > 0:
+            # the target is missed below the first whole number only: chunks of no tokens take no prompt along
+            later = next((value for value in self.values if value >= 1), None)
+            return {"at_least": 1} if later is None else {"at_most": self.rounded(later)}
         return {"at_most" if self.kind == LIMIT else "at_least": self.rounded(self.value)}
 
     def rounded(self, value: Fraction) -> int:

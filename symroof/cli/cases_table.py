@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, used_memory
 from symroof.analysis.case_titles import case_label
-from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
+from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, overloaded, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cli.case_screen import ALL, rests_on
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
@@ -25,16 +25,16 @@ COMPARED = (
     (("loaded_ttft", "ttft"), "TTFT"),
     (("sustained_itl", "itl"), "ITL"),
     (("sustained_throughput_per_device", "decode_throughput_per_device"), RATE),
-    (("cost_per_mtok",), "$/M tok"),
+    (("cost_per_mtok_at_rate", "cost_per_mtok"), "$/M tok"),
     (("memory_utilization",), "memory"),
     (("concurrency",), "users"),
 )
-"""Columns of a comparison: the first quantity that every case has."""
+"""Columns of a comparison: the first quantity that some case has; of cases that have none, that is said."""
 
 
 def comparison(cases: Sequence[BoundCase], warnings: Iterable[str], most: int = 16) -> str:
     """Several cases, one in a row, as expected where measurements tell."""
-    columns_ = [(name, head) for names, head in COMPARED if (name := next((n for n in names if all(c.get(n) for c in cases)), ""))]
+    columns_ = [(name, head) for names, head in COMPARED if (name := next((n for n in names if any(c.get(n) for c in cases)), ""))]
     columns_ = [(name, head) for name, head in columns_ if columns() >= WIDE or head != RATE]
     header = ["", "case", *(head for _, head in columns_), "misses"]
     rows = [[_mark(case), _label(case), *(_value(case, name) for name, _ in columns_), _misses(case)] for case in cases[:most]]
@@ -80,8 +80,10 @@ def _value(case: BoundCase, name: str) -> str:
     """A value without its range, in the unit of the column's head."""
     if name == MEMORY_SHARE:
         return used_memory(case)
-    if endless(case, name):
+    if endless(case, name) or (name == "loaded_ttft" and not case.get(name) and overloaded(case)):
         return "no end"
+    if not case.get(name):
+        return "-"
     result = case.expected(name) or case.result(name)
     value = Fraction(result.value)
     text = Result(result.symbol, value).plain(DIGITS)

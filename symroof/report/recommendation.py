@@ -66,7 +66,13 @@ def recommendation(study: Study, subject: BoundCase) -> tuple[dict[str, Any] | N
     On each device of the study: other numbers of devices, narrower weights, every batch, and as many replicas as an arrival rate asks for.
     Nothing where the subject needs no other; only what was tried where no configuration passes.
     """
-    if passes(subject) or not (subject.targets or subject.does_not_fit or "arrival_rate" in subject.given) or subject.model is None or subject.hardware is None or subject.preset:
+    if (
+        passes(subject)
+        or not (subject.targets or subject.does_not_fit or "arrival_rate" in subject.given)
+        or subject.model is None
+        or subject.hardware is None
+        or subject.preset
+    ):
         return None, None
     weights = subject.precisions.get("weights", "")
     formats = (weights, NARROWER[weights][0]) if weights in NARROWER else ()

@@ -203,7 +203,7 @@ def _on_devices(served: ServedCase, count: int) -> Study:
     """The case of the line with so many tensor-parallel devices, as it is read; its batch and its chunk are left open, and the number of replicas is decided last."""
     study = served.study
     if count != study.first.case.value("tp"):
-        line = _recommended_command(served, [Advice("tensor-parallel-size", str(count), "")])
+        line = _recommended_command(served, [Advice("tensor-parallel-size", str(count * _inside(served)), "")])
         study = served_case(read_line(line, ENGINES), served.chosen.without(("tp",))).study
     made = Study()
     made.select(study.request.without(("arrival_rate", "batch", "chunk")))
@@ -281,8 +281,14 @@ def _group(served: ServedCase, chosen: Settings) -> Advice:
     least = max((limit.value or 1 for limit in limits), default=1)
     start, count = (int(study.first.case.value("tp")) for study in (served.study, chosen.study))
     least = min(least, count)  # alone on it a request may be late with whole prompts, and in time in chunks
+    least, start, count = (number * _inside(served) for number in (least, start, count))
     end = f"the command line has {count}" if count == start else f"{count} is the next power of two that serves it"
     return Advice("tensor-parallel-size", str(count), f"one request needs {least} device{'s' * (least > 1)}; {end}", limits)
+
+
+def _inside(served: ServedCase) -> int:
+    """The groups of attention that lie inside the tensor-parallel devices of a line, 1 where they are beside them."""
+    return int(served.study.first.case.value("attention_dp")) if served.line.engine in (SGLANG, TRTLLM) else 1
 
 
 def _length(served: ServedCase) -> list[Advice]:
@@ -335,7 +341,8 @@ def _sequences(served: ServedCase, chosen: Settings) -> Advice:
     else:
         because = "as many as run at once and prompts are read for beside them; more fit"
     ranks = "" if own == chosen.batch else f"; {own:,} per rank"
-    return Advice("max-num-seqs", str(own), because + _prefilling_note(full, chosen.batch) + ranks, batch_limits(full))
+    said = own * (_inside(served) if served.line.engine is SGLANG else 1)  # its limit is of all groups
+    return Advice("max-num-seqs", str(said), because + _prefilling_note(full, chosen.batch) + ranks, batch_limits(full))
 
 
 def _prefilling_note(study: Study, batch: int) -> str:
@@ -370,10 +377,6 @@ def _recommended_command(served: ServedCase, advice: list[Advice]) -> str:
     """The command with the recommended flags, each flag once."""
     line: ServeCommand = served.line
     chosen = {item.flag: item.value for item in advice}
-    inside = int(served.study.first.case.value("attention_dp")) if line.engine in (SGLANG, TRTLLM) else 1
-    chosen["tensor-parallel-size"] = str(int(chosen["tensor-parallel-size"]) * inside)  # groups of attention lie inside these devices
-    if line.engine is SGLANG and "max-num-seqs" in chosen:  # its limit is of all groups
-        chosen["max-num-seqs"] = str(int(chosen["max-num-seqs"]) * inside)
     if line.engine is LLAMA:
         chosen |= {"max-model-len": str(served.requested * int(chosen["max-num-seqs"])), "value-cache-dtype": chosen["kv-cache-dtype"]}
     on_hub = line.engine is LLAMA and catalogue.model_by_hub_name(line.flags["model"].value) is not None

@@ -476,10 +476,10 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         warnings.append(f"prompt and output are {int(sum(sizes)):,} tokens, more than the longest request of {made.longest:,}: vLLM refuses it or cuts it")
     if made.chunked and made.budget <= requests_per_rank(made.study, made.batch):
         warnings.append("a full batch takes the whole token budget: no prompt is prefilled while it decodes")
-    mixed, limit = made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
+    mixed, limit = made.study.first.get("worst_itl") or made.study.first.get("mixed_time"), made.study.first.targets.get("itl")
     if mixed and limit and made.chunked and Fraction(mixed.value) > limit:
         warnings.append(
-            f"a decode step that also prefills a full chunk takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
+            f"the longest step, which also prefills a full chunk, takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
     if "long_share" in inputs:
         warnings.append("a mix of requests is ignored: every request is assumed to have the given prompt and output; `symroof select` supports mixes")

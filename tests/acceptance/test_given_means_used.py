@@ -58,3 +58,31 @@ def test_hits_without_a_cached_prefix_are_hits_of_nothing():
         for more in (("hit_rate=0.5", "cached_prefix=1024"), ("cached_prefix=1024",))
     )
     assert both["configurations"][0]["quantities"] != alone["configurations"][0]["quantities"]
+
+
+def test_what_an_overloaded_server_is_held_to_is_all_said():
+    """Its wait has no end, which misses a target on the first token; its cost is that of the rate it is given."""
+    found = call("eval", *LOADED, "--set", "arrival_rate=60/s", "--target", "ttft=1 s", "--target", "itl=30 ms").out
+    assert "✗ ttft within 1 s: no end: the queue grows" in found and "✗ load below 1" in found
+    assert "cost per million tokens, at this rate" in found and "cost per million output tokens" not in found
+
+
+def test_the_largest_chunk_is_none_below_one_where_every_whole_one_is_allowed():
+    """Chunks of 64 to 8,189 tokens keep a mean step of 60 ms at the peak: the crossing at half a token is of chunks that take no prompt along."""
+    line = ("--model", "deepseek-v3", "--hardware", "h200", "--tp", "8", "--prompt", "131072", "--output", "1000", "--batch", "3", "--target", "itl=60 ms")
+    found = call("solve", "max_chunk_sustained_itl", *line, "--json").json
+    assert found["integer"] == {"at_least": 1} and 64 < found["expected"]["integer"]["at_most"] < 512
+    for chunk in (64, 8189):
+        assert call("eval", *line, "--set", f"chunk={chunk}", "-q", "sustained_itl", "--json").json["cases"][0]["quantities"]["sustained_itl"]["value"] < 0.06
+
+
+def test_a_review_with_a_rate_and_no_target_says_how_many_replicas_keep_up(tmp_path):
+    study = tmp_path / "chat.yaml"
+    study.write_text(
+        "title: chat\nmodel: llama-3.1-8b\nhardware: h100-sxm\nworkload: {prompt: 2000, output: 300, batch: 32, arrival_rate: 60/s}\n", encoding="utf-8"
+    )
+    found = call("report", str(study), "-o", "-", "--format", "md").out
+    assert "**Use " in found and "replicas of 1 × NVIDIA H100" in found and "misses its target" not in found
+
+
+LOADED = ("--model", "llama-3.1-8b", "--hardware", "h100-sxm", "--prompt", "2000", "--output", "300", "--batch", "32")

@@ -10,6 +10,7 @@ from symroof.cases.request import request_of, target_request
 from symroof.errors import InputError
 from symroof.vllm.advice import review
 from symroof.vllm.command_line import read_line
+from symroof.vllm.engines import ENGINES
 from symroof.vllm.served_case import served_case
 from tests.calibrate import DH, HKV, LAYER, D, H, L, Truth, V, device_bytes
 
@@ -259,3 +260,21 @@ def test_a_range_of_prompts_whose_middle_is_no_whole_number():
     """The prompt that a chunk stands behind is a whole one, and nothing that vLLM sets by itself is a fault of the case."""
     found = reviewed(prompt="1000..2001", output=256)
     assert found.limits and not any("no effect" in warning for warning in found.warnings)
+
+
+def test_a_name_in_fp8_does_not_say_how_its_scales_lie():
+    """GLM-4.6-FP8 has a scale for each row, and ran over eight devices (GPUStack, performance lab); a listed checkpoint of blocks is refused, with what starts."""
+    assert reviewed("vllm serve zai-org/GLM-4.6-FP8 -tp 8", hardware="h200", prompt=2000, output=200).line.startswith(
+        "vllm serve zai-org/GLM-4.6-FP8 --tensor-parallel-size 8"
+    )
+    with pytest.raises(InputError, match="it starts with 1, 2"):
+        reviewed("vllm serve Qwen/Qwen3-30B-A3B-FP8 -tp 8", hardware="h200", prompt=2000, output=200)
+
+
+def test_a_line_of_sglang_is_answered_in_its_own_counts():
+    """Its tensor-parallel size counts the devices of all groups of attention, and its largest batch the requests of all."""
+    line = "python -m sglang.launch_server --model-path deepseek-ai/DeepSeek-R1 --tp 8 --dp 8 --enable-dp-attention"
+    found = review(served_case(read_line(line, ENGINES), request_of(hardware="h200", prompt=2000, output=300)))
+    values = {item.flag: item.value for item in found.advice}
+    assert values["tensor-parallel-size"] == "8" and f"--max-running-requests {values['max-num-seqs']} " in f"{found.line} "
+    assert int(values["max-num-seqs"]) > 1000
