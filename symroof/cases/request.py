@@ -10,10 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from symroof.cases.measured_efficiencies import AT_PEAK
 from symroof.cases.spec_values import ROLE_INPUT
 from symroof.errors import InputError, Problem, nearest, on_line, split_hint
 from symroof.specs.catalogue import find
-from symroof.specs.engine_profile import chosen_engine
+from symroof.specs.engine_profile import IDEAL, chosen_engine
 from symroof.specs.fields import Faults, split_statistic
 from symroof.specs.input_values import Setting, device_input, device_setting, settings
 from symroof.specs.model import ModelSpec
@@ -43,7 +44,7 @@ class Request:
     """A request: names, lists of values, switches. Stronger ones override weaker ones.
 
     ``deciding``: hardware or settings are decided by the answers, so efficiencies that are not set are what measurements lead to expect.
-    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, but by a preset).
+    ``efficiency``: where efficiencies that are not set come from, ``peak`` or ``measured`` (the default where something is decided, unless by a preset, by ``ideal`` or with some that are set).
     ``engine``: the profile of the serving engine, with its version; ``engine_class``: the class of engines measured, where that is said apart.
     ``prefill``: the layout and the number of instances that only prefill, where they have one of their own.
     ``statistics``: what each target is of, ``mean`` or a percentile.
@@ -76,8 +77,9 @@ class Request:
 
     @property
     def basis(self) -> str:
-        """Where efficiencies that are not set come from."""
-        return self.efficiency or ("measured" if self.deciding and not self.preset else "peak")
+        """Where efficiencies that are not set come from: with some that are, a case is at these, whichever command asks, and ``ideal`` is physics."""
+        stated = self.preset or self.engine == IDEAL or not AT_PEAK.keys().isdisjoint(self.values)
+        return self.efficiency or ("measured" if self.deciding and not stated else "peak")
 
     def over(self, weaker: Request) -> Request:
         """This request with the values of a weaker one where it has none: mappings name by name, everything else where it is set; an input of all devices over those of one."""

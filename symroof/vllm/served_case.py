@@ -110,7 +110,7 @@ def served_case(line: ServeCommand, chosen: Request) -> ServedCase:
     values |= _degrees(line, flags, spec) | _budget(line) | _memory(line, flags) | _formats(line, flags, spec) | _speculation(line, flags)
     switches = {"scheduling": "chunked"} if line.on("mixed-chunk") else {}
     laid = request_of(model=[model] if isinstance(model, str) else model, origin=ORIGIN, engine=line.engine.name, assume=switches, **values)
-    laid = laid.over(Request(efficiency="measured"))
+    laid = laid.over(Request(deciding=True))
     study = Study()
     study.select(chosen.over(laid))
     laid = _windows(line).over(laid)

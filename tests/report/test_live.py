@@ -251,7 +251,7 @@ def test_texts_are_those_of_a_review(chat, browsed):
         assert f"({view['prefill_intensity']}), decode" in limits and limits.endswith(f"balance at {view['ridge']}.")
         assert thresholds > 15
         seen.add(state(answers))
-    assert seen == set(SENTENCES)
+    assert seen == set(SENTENCES) - {"partly"}  # the study gives its efficiencies, so that nothing is a range
 
 
 @needs_browser

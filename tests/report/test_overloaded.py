@@ -101,6 +101,7 @@ def test_a_wait_for_a_slot_where_all_is_slow_makes_a_review_say_that_a_target_is
         "memory_share": 0.92,
         "chunk": 2048,
         "price": "4.29 USD/hour",
+        "efficiency": "measured",
     }
     targets = {"ttft": "1 s", "itl": "70 ms"}
     studies = [Study(**case, dp=copies, targets=targets).decide() for copies in (19, 60)]

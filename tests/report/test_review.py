@@ -543,7 +543,7 @@ def test_the_ledger_holds_the_inputs_of_the_review_and_marks_what_was_defaulted(
     for stem in STEMS:
         rows = [block.cells for block in blocks(text_of(stem, "md"), "md") if block.section == "Appendix: inputs and assumptions" and block.kind == "row"]
         names = [cells[0] for cells in rows if len(cells) == 4]
-        case = evaluated(stem, *(("--efficiency", "measured") if stem == "llama-3-8b-chat" else ()))[{"llama-3-70b-chat": 1}.get(stem, 0)]
+        case = evaluated(stem)[{"llama-3-70b-chat": 1}.get(stem, 0)]
         split = names.index("Input", 1)
         chosen, defaulted = set(names[1:split]), set(names[split + 1 :])
         assert chosen <= {name for name, entry in case["inputs"].items() if not entry["defaulted"]}

@@ -67,8 +67,11 @@ def test_a_wait_has_the_range_of_its_slow_and_its_fast_end():
     assert not result.flags
 
 
-def test_an_efficiency_that_is_given_wins_and_the_others_are_measured():
-    given = select(**CASE, batch=16, mbu=1).configurations[0].run.bound_case.given
+def test_an_efficiency_that_is_given_wins_and_the_others_are_measured_where_that_is_asked():
+    """Else a selection is at the efficiencies given, as every other answer is."""
+    alone = select(**CASE, batch=16, mbu=1).configurations[0].run.bound_case.given
+    assert not any(value.measured for value in alone.values())
+    given = select(**CASE, batch=16, mbu=1, efficiency="measured").configurations[0].run.bound_case.given
     assert (given["mbu"].measured, given["mfu"].measured, given["layer_overhead"].measured) == (False, True, True)
 
 

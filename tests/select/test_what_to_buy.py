@@ -91,7 +91,7 @@ def test_of_what_is_over_budget_or_without_a_price_that_is_to_buy_which_keeps_up
 
 
 def test_what_does_not_keep_up_where_all_is_slow_bears_less_than_now(pairs):
-    """Of the two that serve 11 requests a second as expected one is overloaded at the slow end of what was measured."""
-    cells = to_buy(select(**pairs | {"arrival_rate": 11}, targets=WITHIN))
+    """Of the two that serve 14 requests a second as expected one is overloaded at the slow end of what was measured."""
+    cells = to_buy(select(**pairs | {"arrival_rate": 14}, targets=WITHIN))
     overloaded = [float(load.split(" to ")[1][:-1]) >= 1 for load in cells["load"]]
     assert overloaded == [cell == "less than now at the slow end" for cell in cells["largest rate"]] == [False, True]
