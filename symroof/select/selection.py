@@ -194,6 +194,7 @@ class Selection:
             *aim,
             *((widen_hint(self.study),) if len(self.configurations) == 1 else ()),
             *self._one_layout,
+            *self._own_budget,
             *self._overlapping,
             *self._without_price,
             *self._full_steps,
@@ -242,6 +243,17 @@ class Selection:
         if any("arrival_rate" not in given or "dp" in given for given in givens) or len({degrees_of(c.run.own) for c in self.configurations}) > 1:
             return ()
         return ("every replica has the same layout, and another may cost less: --among instance_devices=1,2,4,8 tries every layout",)
+
+    @property
+    def _own_budget(self) -> tuple[str, ...]:
+        """Where an ITL is to be met and all configurations have the steps that the engine starts with: shorter ones may serve more within it."""
+        owns = [c.run.own for c in self.configurations]
+        if "itl" not in self.targets or any(
+            own.case.theory.assumptions["scheduling"] != "chunked" or "token_budget" not in own.given or {"chunk", "token_budget"} & own.request.values.keys()
+            for own in owns
+        ):
+            return ()
+        return ("steps have the engine's own token budget, and a smaller one may serve more within the ITL: --among chunk=256,512,2048 tries others",)
 
     @property
     def _full_steps(self) -> tuple[str, ...]:

@@ -481,8 +481,6 @@ def _warnings(made: ServedCase, assumed: bool) -> list[str]:
         warnings.append(
             f"the longest step, which also prefills a full chunk, takes {mixed.plain()}, more than the ITL target of {format_quantity(limit, 's')}: requests that decode wait for it"
         )
-    if "long_share" in inputs:
-        warnings.append("a mix of requests is ignored: every request is assumed to have the given prompt and output; `symroof select` supports mixes")
     names = {word.lstrip("-").partition("=")[0].replace("_", "-") for word in made.others if word.startswith("-")}
     warnings += [f"--{name} is not modelled: {why}" for name, why in NOT_MODELLED.items() if name in names]
     layers = next((made.others[i + 1] for i, word in enumerate(made.others[:-1]) if word in ("-ngl", "--n-gpu-layers", "--gpu-layers")), "all")

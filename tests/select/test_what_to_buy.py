@@ -95,3 +95,13 @@ def test_what_does_not_keep_up_where_all_is_slow_bears_less_than_now(pairs):
     cells = to_buy(select(**pairs | {"arrival_rate": 14}, targets=WITHIN))
     overloaded = [float(load.split(" to ")[1][:-1]) >= 1 for load in cells["load"]]
     assert overloaded == [cell == "less than now at the slow end" for cell in cells["largest rate"]] == [False, True]
+
+
+def test_smaller_steps_are_pointed_to_where_an_itl_is_to_be_met():
+    """They serve more within it, and no selection tries them unasked; nothing is said once a budget is given, without an ITL, or of ``ideal``, which has none."""
+    case = {"model": "llama-3.1-8b", "hardware": "h100-sxm", "prompt": 2000, "output": 300}
+
+    def said(itl=True, **more):
+        return any("token budget" in hint for hint in select(**case, targets={"itl": "30 ms"} if itl else {"ttft": "1 s"}, **more).hints)
+
+    assert said() and not said(itl=False) and not said(chunk=512) and not said(engine="ideal") and not said(engine="sglang")
