@@ -170,13 +170,14 @@ CHAT = "llama-3-8b-chat"
 
 
 def test_a_waterfall_is_a_kind_of_picture(tmp_path):
-    """The case as commands that decide take it: at measured efficiency, 92 % of the memory; both ends stand in what the picture says."""
+    """The case as commands that decide take it: at measured efficiency unless it gives its own; both ends stand in what the picture says."""
     study = sr.Study.load(CHAT).decide()
     for sides in ((CHAT, "genz"), (CHAT, "--against", "genz"), (*CASE, "--against", "genz")):
         outcome = call("plot", "waterfall", *sides, "-q", "ttft", "-o", tmp_path / "way.svg")
         assert outcome.code == 0, outcome.err
         assert (tmp_path / "way.svg").read_bytes().startswith(b"<svg")
-        assert re.search(r"elementwise_bytes: [\d.]+ byte\.\.[\d.]+ byte -> 0 byte: -", outcome.out)
+        if sides[0] is not CHAT:  # which gives its efficiencies
+            assert re.search(r"elementwise_bytes: [\d.]+ byte\.\.[\d.]+ byte -> 0 byte: -", outcome.out)
     chat = call("plot", "waterfall", CHAT, "genz", "-q", "ttft", "-o", tmp_path / "way.svg").out
     assert f"ttft goes from {study.first.result('ttft').text().partition(' (')[0]} to " in chat
     assert sr.Study.load(CHAT).plot("waterfall", against="genz", quantity="ttft").says == chat.strip()
