@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from symroof.analysis.verdict import LOAD, TargetCheck, target_checks, waits_without_end
+from symroof.analysis.verdict import AT_A_RATE, LOAD, TargetCheck, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
 from symroof.units import format_quantity
@@ -35,7 +35,7 @@ ROWS = (
 )
 """What a reader looks for first: words, quantity, and what says its limit."""
 
-INSTEAD = {"decode_throughput": "sustained_throughput", "itl": "speculative_itl", "cost_per_mtok": "cost_per_mtok_at_rate"}
+INSTEAD = {"decode_throughput": "sustained_throughput", "itl": "speculative_itl", **AT_A_RATE}
 """Rows that another one replaces where it has a value."""
 
 
@@ -97,8 +97,8 @@ NO_END = "no end: the queue grows"
 
 
 def endless(case: BoundCase, name: str) -> bool:
-    """Whether a wait has no end as expected, though it has one at the peak."""
-    return name == "loaded_ttft" and case.expected_case is not None and case.expected_case.get(name) is None
+    """Whether a wait has no end as expected, whether or not it has one at the peak."""
+    return name == "loaded_ttft" and waits_without_end("ttft", judged_case(case).case)
 
 
 def _cell(result: Result) -> str:

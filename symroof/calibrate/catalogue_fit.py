@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from symroof.calibrate.catalogue_rows import MeasuredRow, sources
-from symroof.specs.efficiencies import ALL, FITTED, compute_family, link_group
+from symroof.specs.efficiencies import ALL, FITTED, WITH_EXPERTS, compute_family, link_group
 
 Array = NDArray[np.float64]
 
@@ -57,9 +57,8 @@ def classes_of(row: MeasuredRow) -> tuple[Key, ...]:
     return keys_of(row.family, row.engine, row.row.link_group, row.experts)
 
 
-def single_class(family: str, engine: str, group: str) -> tuple[Key, ...]:
-    """One class for all devices and engines, used for families without measurements."""
-    return tuple((name, ALL, ALL) for name in FITTED)
+SINGLE: tuple[Key, ...] = tuple((name, ALL, ALL) for name in FITTED)
+"""One class for all devices and engines, used for families without measurements."""
 
 
 def link_latencies() -> dict[Key, float]:
@@ -86,7 +85,7 @@ class FitArrays:
         return tuple(sorted({key for row in self.rows for key in self.classes(row)}))
 
     def classes(self, row: MeasuredRow) -> tuple[Key, ...]:
-        return single_class(row.family, row.engine, row.row.link_group) if self.single else classes_of(row)
+        return SINGLE if self.single else classes_of(row)
 
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -222,7 +221,7 @@ def interval_ends(values: Mapping[Key, float], width: Mapping[str, float], widen
     return fast, slow
 
 
-SHARED_BY = {"server": "hbm", "experts": "hbm", "hbm experts": "hbm", "cdna experts": "cdna"}
+SHARED_BY = {"server": "hbm", "experts": "hbm"} | {compute_family(family, "compiled", experts=True): family for family in WITH_EXPERTS}
 """The families whose intervals classes have that several share."""
 
 

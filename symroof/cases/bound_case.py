@@ -18,7 +18,7 @@ from symroof.cases.spec_values import SourcedValue, check_together, dimension, m
 from symroof.formula.evaluate import NoValue
 from symroof.formula.tree import ArgMax, Compare, Expr, Name, Num
 from symroof.specs.efficiencies import DEFAULT_ENGINE, shipped_efficiencies
-from symroof.specs.engine_profile import IDEAL, EngineProfile
+from symroof.specs.engine_profile import EngineProfile
 from symroof.specs.fields import ValueRange
 from symroof.specs.hardware import HardwareSpec
 from symroof.specs.model import ModelSpec
@@ -275,8 +275,8 @@ class BoundCase(DropsCaches):
         ('4.642 ms', '8.299 ms (6.501 to 10.96 ms)', None)
         """
         device, profile = self.hardware, self.engine
-        stated = not self.given.keys().isdisjoint(AT_PEAK) or self.request.efficiency or self.preset
-        if device is None or profile is None or self.request.engine == IDEAL or stated or self.changed_case:
+        stated = self.request.states_efficiencies or not self.given.keys().isdisjoint(AT_PEAK) or self.request.efficiency
+        if device is None or profile is None or stated or self.changed_case:
             return None
         given, warnings = dict(self.given), list(self.warnings)
         apart = self.assumptions["scheduling"] == "disaggregated"

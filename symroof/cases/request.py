@@ -77,9 +77,13 @@ class Request:
 
     @property
     def basis(self) -> str:
-        """Where efficiencies that are not set come from: with some that are, a case is at these, whichever command asks, and ``ideal`` is physics."""
-        stated = self.preset or self.engine == IDEAL or not AT_PEAK.keys().isdisjoint(self.values)
-        return self.efficiency or ("measured" if self.deciding and not stated else "peak")
+        """Where efficiencies that are not set come from."""
+        return self.efficiency or ("measured" if self.deciding and not self.states_efficiencies else "peak")
+
+    @property
+    def states_efficiencies(self) -> bool:
+        """Whether measurements have no say unless asked for: with efficiencies that are set a case is at these, as presets have theirs, and ``ideal`` is physics."""
+        return bool(self.preset) or self.engine == IDEAL or not AT_PEAK.keys().isdisjoint(self.values)
 
     def over(self, weaker: Request) -> Request:
         """This request with the values of a weaker one where it has none: mappings name by name, everything else where it is set; an input of all devices over those of one."""

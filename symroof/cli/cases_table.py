@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from symroof.analysis.case_summary import DIGITS, MARK, MEMORY_SHARE, both, endless, is_measured, judged_case, used_memory
 from symroof.analysis.case_titles import case_label
-from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, overloaded, target_checks
+from symroof.analysis.verdict import LOAD, all_met, efficiency_basis, target_checks
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.cli.case_screen import ALL, rests_on
 from symroof.cli.terminal import columns, fitted_table, warning_lines, wrapped
@@ -80,7 +80,7 @@ def _value(case: BoundCase, name: str) -> str:
     """A value without its range, in the unit of the column's head."""
     if name == MEMORY_SHARE:
         return used_memory(case)
-    if endless(case, name) or (name == "loaded_ttft" and not case.get(name) and overloaded(case)):
+    if endless(case, name):
         return "no end"
     if not case.get(name):
         return "-"

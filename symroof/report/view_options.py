@@ -9,7 +9,7 @@ from typing import Any
 from symroof.analysis.case_titles import devices
 from symroof.analysis.constraints import passes
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import LOAD, TargetCheck, target_checks
+from symroof.analysis.verdict import LOAD, TargetCheck, at_rate, target_checks
 from symroof.cases.bind_cases import variant
 from symroof.cases.bound_case import BoundCase
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES, UNKNOWN
@@ -37,8 +37,8 @@ def options(study: Study, subject: BoundCase, recommended: BoundCase | None) -> 
 
 
 def _option(case: BoundCase, with_batch: bool) -> list[str]:
-    money = ("cost_per_mtok_at_rate", "fleet_price") if "arrival_rate" in case.given else ("cost_per_mtok", "instance_price")
-    names = (*decision_metrics(case).values(), *money)
+    price = "fleet_price" if "arrival_rate" in case.given else "instance_price"
+    names = (*decision_metrics(case).values(), at_rate("cost_per_mtok", case.case), price)
     numbers = (replace(found, low=None, high=None).plain(brief(found)) if (found := case.get(name)) else UNKNOWN for name in names)
     batch = f", batch {int(case.case.value('batch')):,}" if with_batch else ""
     return [marked(f"{group_label(case)}{batch}", case), outcome(case), *numbers]

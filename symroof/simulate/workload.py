@@ -19,7 +19,8 @@ ARRIVALS = {
     "closed-loop": "a fixed number of users: each sends its next request when the last has ended",
     "burst": "all at once, to a server that is idle; with --users so many at a time, as a benchmark with a largest concurrency sends them",
 }
-AT_A_RATE = ("poisson", "bursty", "uniform")
+OPEN = ("poisson", "bursty", "uniform")
+"""Kinds of arrivals that come at a rate, whatever the server does."""
 MOST_REQUESTS, LONGEST = 1_000_000, 10_000_000
 """Requests of a simulation, tokens of one."""
 
@@ -262,13 +263,13 @@ def checked(traffic: Traffic) -> Traffic:
     problems = []
     if traffic.arrivals not in ARRIVALS:
         problems.append(Problem("arrivals", "no such kind of arrivals", path=traffic.arrivals[:40], hint=nearest(traffic.arrivals, [*ARRIVALS])))
-    elif traffic.arrivals not in AT_A_RATE and not 1 <= traffic.users <= MOST_REQUESTS:
+    elif traffic.arrivals not in OPEN and not 1 <= traffic.users <= MOST_REQUESTS:
         problems.append(Problem("users", f"has to be from 1 to {MOST_REQUESTS:,}"))
-    elif traffic.arrivals in AT_A_RATE and not (0 < traffic.rate < math.inf):
+    elif traffic.arrivals in OPEN and not (0 < traffic.rate < math.inf):
         problems.append(Problem("arrival_rate", f"{traffic.arrivals} arrivals need a rate", hint="--set arrival_rate=2/s, or --arrivals closed-loop or burst"))
     if traffic.arrivals == "bursty" and not 0.01 <= traffic.burstiness <= 100:
         problems.append(Problem("burstiness", "the coefficient of variation has to be from 0.01 to 100"))
-    if traffic.turns > 1 and traffic.arrivals not in AT_A_RATE:
+    if traffic.turns > 1 and traffic.arrivals not in OPEN:
         problems.append(Problem("turns", f"sessions come at a rate, not in a {traffic.arrivals.replace('-', ' ')}"))
     if not (1 <= traffic.turns <= 1000 and 0 <= traffic.think < math.inf):
         problems.append(Problem("turns", "a session has from 1 to 1,000 turns, and a pause is not negative"))

@@ -220,7 +220,8 @@ def refusal(line: ServeCommand, spec: ModelSpec, tp: int) -> str:
         return ""
     cut: dict[int | Fraction, str] = {}
     whole = line.on("enable-expert-parallel") or "expert-parallel-size" in line.flags
-    block = (spec.quantization.scale_rows or 1) if spec.quantization and not _is_guessed(line) else 1
+    block = (spec.quantization and spec.quantization.scale_rows) or 1
+    block = 1 if block > 1 and _is_guessed(line) else block
     for kind in spec.layers:
         widths = kind.widths()
         cut |= {widths[name]: f"{widths[name]:,} {word}" for name, word in CUT.items() if name in widths and not (whole and name == "d_expert")}

@@ -12,6 +12,7 @@ import pytest
 from symroof.calibrate import catalogue_fit
 from symroof.calibrate.catalogue_fit import (
     ALL,
+    SINGLE,
     FitArrays,
     HeldOutPrediction,
     fit,
@@ -19,7 +20,6 @@ from symroof.calibrate.catalogue_fit import (
     keys_of,
     leave_one_source_out,
     link_latencies,
-    single_class,
     widths,
     with_missing_classes,
 )
@@ -99,7 +99,7 @@ def test_the_class_of_every_input(family, engine, devices, mfu, layer, latency):
         ("link_share", ALL, ALL),
     )
     assert keys_of(family, engine, link_group(devices)) == expected
-    assert single_class(family, engine, link_group(devices)) == tuple((name, ALL, ALL) for name in FITTED)
+    assert tuple((name, ALL, ALL) for name in FITTED) == SINGLE
 
 
 def test_classes_of_makers_and_of_exchanges():
@@ -306,7 +306,7 @@ def test_the_widening_is_the_least_that_holds_four_in_five(fitted, family):
 def test_intervals_are_widened_ten_times_at_most(monkeypatch, width, far, widening):
     """Rows a factor off the fit, which is the truth; one in five may lie outside, whatever it is off."""
     part = TimeParts(0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-    values = {key: {**TRUE, "link_latency": 1e-5}[key[0]] for key in (*keys_of("hbm", "compiled", "pair"), *single_class("hbm", "compiled", "pair"))}
+    values = {key: {**TRUE, "link_latency": 1e-5}[key[0]] for key in (*keys_of("hbm", "compiled", "pair"), *SINGLE)}
     monkeypatch.setattr(catalogue_fit, "fit", lambda *rows, **how: values)
     rows = [row(f"s{i % 2}", part, (far if i else 9.0) / 0.7) for i in range(5)]
     predictions, found = leave_one_source_out(rows, LATENCY, dict.fromkeys(FITTED, width))
