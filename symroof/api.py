@@ -230,7 +230,7 @@ class Study(core.Study):
             InputError: a study without a model or a device.
 
         >>> Study("llama-3-8b", "h100-sxm", prompt=1024, batch=8, targets={"itl": "50 ms"}).report().says
-        'Use 1 × NVIDIA H100 SXM5 80 GB. Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.5 ms (6.7 to 11 ms) against 50 ms.'
+        'Use 1 × NVIDIA H100 SXM5 80 GB. Llama 3 8B on NVIDIA H100 SXM5 80 GB, batch 8, prompt 1,024 fits and meets its target: inter-token latency 8.7 ms (6.8 to 11 ms) against 50 ms.'
         """
         from symroof.report.review_files import Review
 

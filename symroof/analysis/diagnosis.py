@@ -123,7 +123,7 @@ def diagnose(study: Study, quantity: str, measured: Fraction) -> Diagnosis:
     >>> study = Study("llama-3.1-8b", "h100-sxm", prompt=2048, output=300, batch=1)
     >>> found = diagnose(study, "itl", Fraction(12, 1000))
     >>> found.expected.text(), found.explained, [each.cause.name for each in found.explanations if each.holds][0]
-    ('8.200 ms (6.421 to 10.84 ms)', False, 'eager')
+    ('8.315 ms (6.521 to 10.96 ms)', False, 'eager')
 
     Raises:
         InputError: no such quantity, one that no efficiency changes, or one without a value here.

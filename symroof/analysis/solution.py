@@ -80,7 +80,7 @@ class Solution(InSympy):
     >>> from symroof.analysis.study import Study
     >>> solution = Study(model="llama-3-8b", hardware="h100-sxm", prompt=128).solve("batch_to_ridge")
     >>> solution
-    <decode_compute_time = decode_memory_time for batch: expected at least 422 requests (185 to 1,504), bound at least 518 requests; assumed mfu = 1, mbu = 1>
+    <decode_compute_time = decode_memory_time for batch: expected at least 411 requests (184 to 1,504), bound at least 518 requests; assumed mfu = 1, mbu = 1>
     >>> solution.verdict, solution.method, solution.integer, solution.within_memory
     ('crosses', 'closed_form', {'at_least': 518}, True)
     >>> solution.reason
@@ -174,7 +174,7 @@ class Solution(InSympy):
         >>> from symroof.analysis.study import Study
         >>> solution = Study("llama-3-8b", "h100-sxm", prompt=4096).solve("itl = 20 ms", "batch")
         >>> [round(float(each.value), 1) for each in (solution, solution.expected)]
-        [95.9, 58.2]
+        [95.9, 57.6]
         """
         own = self.bound_case
         case = (own if own.case.numbers else own.with_changes()).expected_case  # a degree that is solved for is open here, and again there

@@ -274,7 +274,7 @@ class Study:
 
         >>> study = Study(model="llama-3-8b", hardware="h100-sxm", prompt=4096)
         >>> study.value("itl"), study.expected("itl"), study.expected("weight_bytes")
-        (4.642 ms, 8.299 ms (6.501 to 10.96 ms), None)
+        (4.642 ms, 8.414 ms (6.601 to 11.09 ms), None)
         """
         found = self.first.expected(known(name, self.declared))
         return None if found is None else Number(found)

@@ -272,7 +272,7 @@ class BoundCase(DropsCaches):
         >>> from symroof.analysis.study import Study
         >>> case = Study("llama-3-8b", "h100-sxm", prompt=4096).first
         >>> case.result("itl").text(), case.expected("itl").text(), case.expected("weight_bytes")
-        ('4.642 ms', '8.299 ms (6.501 to 10.96 ms)', None)
+        ('4.642 ms', '8.414 ms (6.601 to 11.09 ms)', None)
         """
         device, profile = self.hardware, self.engine
         stated = self.request.states_efficiencies or not self.given.keys().isdisjoint(AT_PEAK) or self.request.efficiency
@@ -339,7 +339,7 @@ class BoundCase(DropsCaches):
         >>> from symroof.analysis.study import Study
         >>> bound_case = Study("llama-3-8b", "h100-sxm", prompt=4096, efficiency="measured").first
         >>> bound_case.result("itl").text(), bound_case.peak_bound("itl").text(), bound_case.peak_bound("weight_bytes")
-        ('8.299 ms (6.501 to 10.96 ms)', '4.642 ms', None)
+        ('8.414 ms (6.601 to 11.09 ms)', '4.642 ms', None)
         """
         if self.at_peak is None or not self.case.theory.timed(name) or isinstance(self.case.given.get(name), Num):
             return None
@@ -393,7 +393,7 @@ class BoundCase(DropsCaches):
 
         >>> from symroof.analysis.study import Study
         >>> [Study("llama-3-8b", "h100-sxm", prompt=4096, engine=engine).first.both_text("itl") for engine in ("vllm", "ideal")]
-        ['8.299 ms (6.501 to 10.96 ms), bound 4.642 ms', '4.642 ms']
+        ['8.414 ms (6.601 to 11.09 ms), bound 4.642 ms', '4.642 ms']
         """
         own = self.result(name)
         expected = self.expected(name)
