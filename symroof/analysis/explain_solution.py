@@ -53,7 +53,7 @@ def _reason(solution: Solution) -> str:
         return threshold.means if threshold else "the two sides meet, whatever the symbols"
     if solution.value is None:
         return _never(solution)
-    if solution.integer and solution.value < 1:
+    if solution.integer and solution.value < 1 and not solution.stretches:
         return f"{means}the crossing itself lies below one, at {format_quantity(solution.value, '')}"
     return threshold.means if threshold else _sides(solution)
 

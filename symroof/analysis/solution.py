@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from symroof.analysis.expressions import number
 from symroof.analysis.readable_conditions import times_compared
 from symroof.analysis.solution_sympy import InSympy
+from symroof.analysis.stretches import Stretch, longest, stretches, words
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Input, plural
 from symroof.errors import InputError
@@ -51,9 +52,6 @@ def to_whole(value: Fraction, kind: str) -> int:
 
 ABOVE, BELOW = "above", "below"
 """Where a crossing has beyond that no longer exists: beyond every value of the unknown, or short of every one."""
-LARGEST = "max_"
-"""How the names of thresholds begin that are the largest value with which a target is met."""
-
 NO_END = {REACH: ("never", "any"), LIMIT: ("no limit", "none")}
 """The ends of a range of crossings where some corner has none: what is reached at no value or at any, what is limited by nothing or allows none."""
 
@@ -97,7 +95,7 @@ class Solution(InSympy):
         verdict: ``crosses``, ``lhs_above``, ``lhs_below``, ``identical``; ``conditional`` without numbers.
         value: the first crossing, exact or to 40 digits; None where the sides never meet. Over ranges of inputs it is that at their middle,
             and ``low`` and ``high`` are the least and the largest at the corners; ``everywhere`` is whether each corner has one.
-        integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things.
+        integer: ``{"at_least": n}`` or ``{"at_most": n}`` where the unknown counts things; both where a threshold holds from one number to another.
         within_memory: whether the case still fits at that value; None where memory is not known or not concerned.
         reason: a plain sentence.
         assumed: the inputs that nobody gave, at their defaults; empty without numbers.
@@ -163,7 +161,7 @@ class Solution(InSympy):
     @cached_property
     def extent(self) -> Extent:
         """The least and the largest crossing over the ranges, whether there is always one, and where it has beyond if not."""
-        if self.over_ranges is None or self.symbolic or not self.bound_case.box:
+        if self.over_ranges is None or self.symbolic or not self.bound_case.box or self.starts_later:
             return Extent(None, None, self.value is not None)
         return self.over_ranges(self)
 
@@ -238,11 +236,20 @@ class Solution(InSympy):
         """The whole-number answer, from exact values at it and at its neighbours."""
         if not self.symbol.counted or self.value is None:
             return None
-        if self.kind == LIMIT and self.threshold and self.threshold.name.startswith(LARGEST) and self.value < 1 and self.before(self.value) > 0:
-            # the target is missed below the first whole number only: chunks of no tokens take no prompt along
-            later = next((value for value in self.values if value >= 1), None)
-            return {"at_least": 1} if later is None else {"at_most": self.rounded(later)}
+        if stretch := longest(self.stretches):
+            first, last = stretch
+            return {**({} if last is None else {"at_most": last}), **({"at_least": first} if first > 1 or last is None else {})}
         return {"at_most" if self.kind == LIMIT else "at_least": self.rounded(self.value)}
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """First and last of each run of whole numbers at which the threshold holds, where it can start to hold more than once; else empty."""
+        return stretches(self) if self.value is not None and not self.symbolic and not self._trees.crossing.more else ()
+
+    @property
+    def starts_later(self) -> bool:
+        """Whether the threshold holds from a number on, not up to one: its first crossing alone says nothing."""
+        return bool(self.stretches) and self.integer is not None and "at_least" in self.integer
 
     def rounded(self, value: Fraction) -> int:
         """A crossing as the whole number it allows: the last that keeps a limit, the first that reaches.
@@ -331,6 +338,9 @@ class Solution(InSympy):
             return "never"
         if self.integer and self.threshold is None and ZERO in self._trees.sides:
             return self._place(self.value)
+        if self.integer and len(self.integer) > 1:
+            first, last = self.integer["at_least"], self.integer["at_most"]
+            return f"{words((first, last))} {plural(self.symbol.display_unit, Fraction(last))}"
         if self.integer:
             (word, number), unit = next(iter(self.integer.items())), self.symbol.display_unit
             return f"{word.replace('_', ' ')} {number:,}" + (f" {plural(unit, Fraction(number))}" if unit else "")

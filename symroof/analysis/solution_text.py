@@ -7,6 +7,7 @@ from symroof.analysis.case_titles import case_title
 from symroof.analysis.explain_solution import with_unit
 from symroof.analysis.readable_conditions import solved_condition
 from symroof.analysis.solution import OF_MODEL, Solution, formula_trees, readable_condition
+from symroof.analysis.stretches import longest, words
 from symroof.analysis.verdict import basis_of, case_warnings, unused_inputs
 from symroof.cases.quantity_result import plain_value
 from symroof.formula.evaluate import NoValue
@@ -38,6 +39,7 @@ def solution_json(solution: Solution) -> dict[str, Any]:
         **_expected(solution),
         **({} if solution.own_side is None else {"at_own_value": ["lhs_below", "equal", "lhs_above"][solution.own_side + 1]}),
         "integer": solution.integer,
+        **({"stretches": [list(each) for each in solution.stretches]} if solution.stretches else {}),
         "within_memory": solution.within_memory,
         "unit": solution.symbol.unit,
         "reason": solution.reason,
@@ -74,6 +76,7 @@ def _expected(solution: Solution) -> dict[str, Any]:
             "high": plain_value(expected.value),
             **ends,
             "integer": expected.integer,
+            **({"stretches": [list(each) for each in expected.stretches]} if expected.stretches else {}),
             **({} if expected.own_side is None else {"at_own_value": ["lhs_below", "equal", "lhs_above"][expected.own_side + 1]}),
             **verdict,
         }
@@ -191,7 +194,11 @@ def remarks(solution: Solution) -> list[str]:
     lines = []
     if solution.defaults:
         lines.append(f"assumed: {', '.join(f'{name} {entry.result.text()}' for name, entry in solution.defaults.items())}")
-    if len(solution.values) > 1:
+    for name, each in (("expected", solution.expected), ("bound", solution)):
+        if each is not None and len(each.stretches) > 1:
+            others = ", ".join(words(stretch) for stretch in each.stretches if stretch != longest(each.stretches))
+            lines.append(f"{f'{name}: ' if solution.expected is not None else ''}also at {others}")
+    if len(solution.values) > 1 and not solution.stretches:
         shown = ", ".join(with_unit(value, solution.symbol.display_unit) for value in solution.values)
         lines.append(f"all crossings: {shown}{' and so on' if formula_trees(solution).crossing.more else ''}")
     lines += [*(f"! {line}" for line in _without_effect(solution)), *_at_own_value(solution)]

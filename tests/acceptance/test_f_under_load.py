@@ -341,3 +341,20 @@ def test_a_prompt_that_is_longer_than_the_room_takes_a_full_step_and_a_short_one
     assert study.exact("prefill_room") == room
     beside = study.exact("batch_beside_chunks")
     assert study.exact("prompt_prefill_time") == step(room + beside) + step(2300 - room + beside)
+
+
+def test_outputs_between_which_devices_of_their_own_pay():
+    """Rates by the two quantities themselves, at the ends of the answer, beside them and far from them."""
+    case = {"tp": 4, "prompt": 4096, "prefill_devices": 4, "chunk": 512, "itl_target": "40 ms", "efficiency": "measured"}
+
+    def pays(output):
+        study = Study("llama-3.1-70b", "h100-sxm", output=output, **case)
+        return study.exact("disaggregated_target_rate") / 8 > study.exact("chunked_target_rate") / 4
+
+    answer = Study("llama-3.1-70b", "h100-sxm", **case).solve("output_disaggregation_pays")
+    (one, first), (few, last) = answer.stretches[0], answer.stretches[-1]
+    assert (one, first) == (1, 1) and answer.integer == {"at_most": last, "at_least": few} and answer.shown() == f"{few:,} to {last:,} tokens"
+    for output in (1, few, (few + last) // 2, last):
+        assert pays(output)
+    for output in (2, 100, few - 1, last + 1, 3 * last):
+        assert not pays(output)

@@ -481,7 +481,7 @@ FORMULAS = {
     "decode_only_share": lambda v: power((1 - v.full_share) * v.no_prompt_share, v.busy_groups),
     "few_share": lambda v: power((1 - v.full_share) * (1 - v.many_share + v.no_prompt_share * v.many_share), v.busy_groups),
     "not_full_share": lambda v: power(1 - v.full_share, v.busy_groups),
-    "batch_beside_chunks": lambda v: min(1, v.batch - 1) * (v.chunked_batch - v.batch * v.decode_only_share) / (1 - v.decode_only_share),
+    "batch_beside_chunks": lambda v: min(1, v.batch - 1) * max(0, v.chunked_batch - v.batch * v.decode_only_share) / (1 - v.decode_only_share),
     "fullest_tokens": lambda v: v.uncached_prompt * v.prompts_per_step,
     "all_tokens": lambda v: v.fullest_tokens + (max(0, v.uncached_prompt * v.prompts_per_step * v.busy_groups / (1 - v.decode_only_share) - v.fullest_tokens) * min(1, v.attention_dp - 1)),
     "prefill_chunk": lambda v: min(v.prefill_room, v.uncached_prompt),
