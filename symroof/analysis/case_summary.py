@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from symroof.analysis.verdict import AT_A_RATE, LOAD, TargetCheck, target_checks, waits_without_end
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result
 from symroof.drawing.table_formats import FAILS, IN_PART, PASSES
+from symroof.theory.symbols import INPUTS
 from symroof.units import format_quantity
 
 if TYPE_CHECKING:
@@ -79,13 +80,20 @@ def _memory(case: BoundCase) -> tuple[str, str]:
 
 
 def both(case: BoundCase, name: str) -> tuple[str, str]:
-    """A quantity as expected and its bound at the peak; a dagger where the case does not fit."""
+    """A quantity as expected and its bound at the peak, or as given; a dagger where the case does not fit."""
     own = case.result(name)
+    if _is_given(case, name):
+        return f"{_cell(own)}, given", ""
     if case.expected_case is not None and case.case.theory.timed(name):
         expected = case.expected(name)
         return (_cell(replace(expected, flags=own.flags)) if expected else NO_END if endless(case, name) else ""), _bound_cell(case, own)
     bound = case.peak_bound(name)
     return _cell(own), _bound_cell(case, bound) if bound else ""
+
+
+def _is_given(case: BoundCase, name: str) -> bool:
+    """Whether somebody gave a quantity that is otherwise derived: then it is no bound."""
+    return name in case.given and name not in INPUTS
 
 
 def _bound_cell(case: BoundCase, bound: Result) -> str:
@@ -123,6 +131,8 @@ ALIKE = 1.05
 def _limited_by(case: BoundCase, name: str, limit: str) -> str:
     """What limits a time; under load that of a request alone where load adds next to nothing."""
     judged = judged_case(case)
+    if _is_given(case, name):
+        return ""
     if name in ALONE:
         alone, of_alone = ALONE[name]
         times = [judged.get(each) for each in (name, alone)]

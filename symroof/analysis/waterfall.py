@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from symroof.analysis.differences import LEFT_OUT, CaseDifference, differences
+from symroof.analysis.verdict import basis_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import DOES_NOT_FIT, Result, plain_value
 from symroof.errors import InputError, Problem
@@ -80,6 +81,7 @@ class Waterfall:
         without_effect: what differs and moves nothing, whichever side one starts from.
         hidden: what moves nothing after the changes before it, and does move the last value where it alone is undone.
         presets: what each preset of the two sides sets, where nothing moves.
+        basis: what the two values rest on where they depend on efficiencies: ``bound at 100 % of peak``, the first side's before the second's.
 
     >>> from symroof.analysis.study import Study
     >>> waterfall(*(Study("llama-3-8b", prompt=prompt).first for prompt in (1024, 2048)), "kv_cache_bytes")
@@ -92,12 +94,22 @@ class Waterfall:
     without_effect: tuple[CaseDifference, ...]
     presets: tuple[str, ...] = ()
     hidden: tuple[CaseDifference, ...] = ()
+    basis: tuple[str, ...] = ()
 
     def reversed(self) -> Waterfall:
         """The way back: the same steps in the other order."""
         steps = tuple(step.reversed() for step in reversed(self.steps))
         silent, hidden = (tuple(change.reversed() for change in changes) for changes in (self.without_effect, self.hidden))
-        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=silent, hidden=hidden)
+        return replace(self, start=self.end, end=self.start, steps=steps, without_effect=silent, hidden=hidden, basis=self.basis[::-1])
+
+    @property
+    def title(self) -> str:
+        """The quantity, its meaning, and what its values rest on."""
+        return f"{self.symbol.name}: {self.symbol.meaning}{f' ({self._basis})' if self.basis else ''}"
+
+    @property
+    def _basis(self) -> str:
+        return self.basis[0] if len(set(self.basis)) == 1 else f"first {self.basis[0]}, second {self.basis[-1]}"
 
     @property
     def symbol(self) -> Symbol:
@@ -140,7 +152,7 @@ class Waterfall:
     def _repr_html_(self) -> str:
         from symroof.drawing.table_formats import html_table
 
-        return html_table(HEADER, self.rows(), f"{self.symbol.name}: {self.symbol.meaning}")
+        return html_table(HEADER, self.rows(), self.title)
 
     def as_json(self) -> dict[str, Any]:
         """The entry of one quantity in the JSON output."""
@@ -210,7 +222,8 @@ def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterf
     steps, silent = _steps(a, b, start.name, fraction_of(start))
     presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
     hidden = _moving_alone(silent, a, b, start.name)
-    return Waterfall(start, end, steps, tuple(change for change in silent if change not in hidden), presets, hidden)
+    basis = tuple(line for side in (a, b) for line in basis_of(side, [start.name]))
+    return Waterfall(start, end, steps, tuple(change for change in silent if change not in hidden), presets, hidden, basis)
 
 
 def _moving_alone(silent: tuple[CaseDifference, ...], a: BoundCase, b: BoundCase, name: str) -> tuple[CaseDifference, ...]:

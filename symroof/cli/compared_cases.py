@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from symroof.cli.options import line_selection, study_from, study_options
+from symroof.cli.output import say_one_of
 from symroof.errors import InputError, Problem
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def study_of_case(side: str, options: dict[str, Any]) -> Study:
     if (" " in side.strip() or side.startswith("-")) and not is_file(side):
         study = _study_of_line(side)
         study.select(line_selection(options))
+        say_one_of(study.cases, f"of {side!r} taking")  # of a file the first is the baseline
         return study
     require_study(side)
     return study_from(side, options)

@@ -114,7 +114,7 @@ def _largest(way: Waterfall, sides: tuple[str, ...], most: int) -> str:
     unmoved = [line for text in way.presets for line in wrapped(text, "    ", "  ", 2)] if not way.steps else []
     return "\n".join(
         [
-            *wrapped(f"{way.symbol.name}: {way.symbol.meaning}", "  ", ""),
+            *wrapped(way.title, "  ", ""),
             fitted_table(rows, indent="  ", flexible=0, clip=False),
             *dict.fromkeys(slips),
             *unmoved,

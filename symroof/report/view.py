@@ -71,7 +71,7 @@ SECTIONS: dict[str, Callable[[Study, BoundCase], Any]] = {
 
 def against(name: str, ways: Sequence[Waterfall]) -> dict[str, Any]:
     """The differences to another case, one table per quantity."""
-    shown = [{"title": f"{way.symbol.name}: {way.symbol.meaning}", "rows": way.rows("this case", name), "notes": way.notes()} for way in ways]
+    shown = [{"title": way.title, "rows": way.rows("this case", name), "notes": way.notes()} for way in ways]
     return {"name": name, "header": list(HEADER), "ways": shown}
 
 

@@ -29,13 +29,13 @@ def terminal(way: Waterfall, start: str, end: str) -> str:
       input  prompt: 1,024 tokens -> 2,048 tokens  +134.2 MB  × 2  268.4 MB
       to     long                                  +134.2 MB  × 2  268.4 MB
     """
-    lines = [f"{way.symbol.name}: {way.symbol.meaning}", text_table(way.rows(start, end), indent="  ")]
+    lines = [way.title, text_table(way.rows(start, end), indent="  ")]
     return "\n".join([*lines, *(f"  {note}" for note in way.notes())])
 
 
 def markdown(way: Waterfall, start: str, end: str) -> str:
     """A section with a table."""
-    lines = [f"## `{way.symbol.name}`: {way.symbol.meaning}", markdown_table(way.rows(start, end), HEADER)]
+    lines = [f"## `{way.symbol.name}`{way.title.removeprefix(way.symbol.name)}", markdown_table(way.rows(start, end), HEADER)]
     return "\n\n".join([*lines, *way.notes()])
 
 
