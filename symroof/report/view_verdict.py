@@ -34,7 +34,7 @@ def verdict(study: Study, subject: BoundCase) -> dict[str, Any]:
     enough = (True,) if passes(subject) is None else (True, None)  # if the case passes at the middle of its ranges, alternatives must pass throughout
     return {
         "state": state(subject),
-        "case": case_title(subject),
+        "case": case_title(subject) + (", batch 1 (not set)" if subject.hardware and "prompt" in subject.given and "batch" not in subject.given else ""),
         "needed": in_prose(subject, "memory_bytes"),
         "usable": in_prose(subject, "usable_memory"),
         "short": _short_of(subject),

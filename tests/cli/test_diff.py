@@ -37,6 +37,18 @@ def test_presets_count_the_case_of_the_options_or_a_study():
     assert study["from"]["value"] == float(sr.Study.load("llama-3-8b-chat").value("itl"))
 
 
+def test_times_say_what_they_rest_on_and_bytes_do_not():
+    itl, memory = good("diff", " ".join(CASE), f"{' '.join(CASE)} --batch 2", "-q", "itl,kv_cache_bytes").out.split("\n\n")[:2]
+    assert itl.splitlines()[0].endswith("(bound at 100 % of peak)") and "peak" not in memory
+    both = good("diff", " ".join(CASE), f"{' '.join(CASE)} --efficiency measured", "-q", "itl", "--all").out
+    assert "(first bound at 100 % of peak, second expected by measured efficiencies" in " ".join(both.split())
+
+
+def test_of_a_line_with_two_devices_the_first_is_said_to_be_taken():
+    outcome = call("diff", " ".join(CASE), f"{' '.join(CASE)} --hardware h200", "-q", "itl")
+    assert outcome.code == 0 and "taking the first of 2" in outcome.err
+
+
 def test_text_and_markdown_show_every_step():
     sides = ("diff", "--model llama-3-8b --prompt 1024", "--model llama-3-8b --prompt 2048", "-q", "kv_cache_bytes")
     text = good(*sides, "--all").out

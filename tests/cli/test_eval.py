@@ -130,6 +130,18 @@ def test_one_quantity_with_range_bound_and_meaning():
     assert set(good("eval", *H100, "-q", "itl", "--json").json["cases"][0]["quantities"]) == {"itl"}
 
 
+def test_a_given_time_is_no_bound():
+    row = next(line for line in good("eval", *H100, "--set", "ttft=300 ms").out.splitlines() if "time to first token, alone" in line)
+    assert row.endswith("300 ms, given")
+    assert "prompt: 1,024 tokens\n" in good("eval", *H100, "-q", "isl").out  # an input is given anyway
+
+
+def test_the_price_of_a_device_that_is_not_there_is_named_as_unused():
+    assert "no effect on any device here: h200.price" in good("eval", *H100, "--set", "h200.price=3 USD/h").out
+    both = good("eval", *H100, "--hardware", "h200", "--set", "h200.price=3 USD/h", "--json").json["cases"]
+    assert not any("h200.price" in warning for case in both for warning in case["warnings"])
+
+
 def test_several_cases_are_one_row_each():
     text = good("eval", *H100[:2], *H100[4:], "--hardware", "h100-sxm", "--hardware", "l4", "--target", "itl=20 ms").out
     rows = [line for line in text.splitlines() if line.lstrip().startswith(("✓", "✗"))]

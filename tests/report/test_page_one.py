@@ -223,3 +223,9 @@ def test_two_digits_where_the_range_is_wide():
     cells = [next(row[1] for row in key_numbers(case) if row[0].startswith("TTFT")) for case in (wide, narrow)]
     assert [len(cell.split()[0].replace(".", "").lstrip("0").rstrip("0")) <= digits for cell, digits in zip(cells, (2, 3), strict=True)] == [True, True]
     assert len(cells[1].split()[0].replace(".", "")) == 3
+
+
+def test_a_batch_that_nobody_set_is_said_to_be_one():
+    case = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 512, "output": 64, "targets": {"itl": "50 ms"}}
+    assert "output 64, batch 1 (not set) fits" in Study(**case).report().says
+    assert "batch 1, prompt 512" in Study(**case, batch=1).report().says and "not set" not in Study(**case, batch=1).report().says
