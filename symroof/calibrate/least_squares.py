@@ -66,7 +66,7 @@ def solve(problem: LeastSquares) -> Array:
     gram, reach = _gram(problem, cuts)
     candidates = [*_inside(problem, gram, reach, ends), *_on_cuts(problem, gram, reach, cuts)]
     best = min(candidates, key=lambda candidate: candidate[0])[1]
-    return _refined(problem, best)
+    return np.maximum(_refined(problem, best), problem.least)  # a bound is kept to the last digit
 
 
 def _gram(problem: LeastSquares, cuts: Array) -> tuple[Array, Array]:

@@ -68,7 +68,9 @@ def bound_cases(chosen: Request, most: int = MOST_CASES) -> Iterator[BoundCase]:
     roles = [dict(zip(ROLE_INPUT, names, strict=True)) for names in itertools.product(*(layered.precision.get(role) or (None,) for role in ROLE_INPUT))]
     listed = {name: values for name, values in layered.values.items() if len(values) > 1}
     stored = [role for role, names in layered.precision.items() if len(names) > 1]
-    idle = tuple(f"no effect on any device here: {name}" for name in layered.of_devices if not any(d.spec and name.startswith(f"{d.spec.name}.") for d in devices))
+    idle = tuple(
+        f"no effect on any device here: {name}" for name in layered.of_devices if not any(d.spec and name.startswith(f"{d.spec.name}.") for d in devices)
+    )
     singles = [dict(zip(listed, values, strict=True)) for values in itertools.product(*listed.values())]
     for model, device, role in itertools.product(models, devices, roles):
         from_specs = inputs_of_specs(layered, preset, model, device, role)

@@ -145,13 +145,13 @@ def test_every_text_parses_and_every_latex_balances(derivations):
 
 WITHOUT = ({}, {"model": "llama-3-8b"}, {"hardware": "h100-sxm", "batch": 4, "assume": {"detail": "attention"}})
 NAMES = (*QUANTITIES, *INPUTS)
-ASKED = [(chosen, NAMES[part :: len(WITHOUT)]) for part, chosen in enumerate(WITHOUT)]
+ASKED = [(chosen, NAMES[part :: 2 * len(WITHOUT)]) for part, chosen in enumerate(WITHOUT)]
 """Cases that lack inputs, and names to ask of each: of layers of two kinds, formulas are long, and fewer names are enough."""
 
 
 @pytest.mark.parametrize(("chosen", "asked"), [*ASKED, ({"model": "gemma-2-9b"}, (*FEW, *NAMES[::12]))], ids=["symbols", "model", "hardware", "windows"])
 def test_missing_inputs_leave_the_answer_symbolic(chosen, asked, monkeypatch):
-    """Whatever is missing, nothing raises; a reported form at a made-up case is the value of the quantity there. Each name in one of the cases."""
+    """Whatever is missing, nothing raises; a reported form at a made-up case is the value of the quantity there. Every second name, each in one of the cases."""
     full = {"model": "llama-3-8b", **H100, "prompt": 6000, **SERVED, **chosen}
     if "hardware" not in chosen:  # of a network nothing is known
         full["node_devices"] = 10 * FAR

@@ -19,7 +19,7 @@ CASE = {
     "model": "llama-3-8b", "hardware": "h100-sxm", "engine": "ideal", "prompt": 1024, "output": 5, "batch": 4, "cached_prefix": 128, "tp": 2, "arrival_rate": 1,
     "price": 0.001, "itl_target": 0.05, "ttft_target": 0.5, "draft_tokens": 3, "acceptance": 0.7, "draft_cost": 0.1, "chunk": 256,
 }  # fmt: skip
-SETTINGS = [{}, {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}]
+SETTINGS = [{}, {"model": "deepseek-v2-lite", "tp": 1}]
 SWITCHED = [{"assume": {switch.name: value}} for switch in SWITCHES.values() for value in list(switch.values)[1:]]
 OF_EXPERTS, OF_LATENTS = {"model": "mixtral-8x7b"}, {"model": "deepseek-v2-lite", "tp": 1}
 OF_WINDOWS = {"model": "gemma-2-9b"}

@@ -160,7 +160,7 @@ def test_a_title_of_several_lines_stays_one(title, tmp_path):
     assert line.endswith(r"\par}")
 
 
-@pytest.mark.parametrize("name", ["my study.yaml", "50%_of#1&co.yaml", "q(1)[2].yaml", "x}{y.yaml", "a'b\"c.yaml", '"><img src=x onerror=alert(1)>.yaml'])
+@pytest.mark.parametrize("name", ["50%_of#1&co q(1)[2].yaml", "x}{y.yaml", """a'b"c"><img src=x onerror=alert(1)>.yaml"""])
 def test_a_study_file_with_an_odd_name(name, tmp_path):
     """Figures are named after the study: the name must not break or enter the text that shows them."""
     path = hostile(tmp_path, "T", name=name)
