@@ -8,8 +8,7 @@ from typing import Any
 
 from symroof.analysis.differences import CaseDifference, added_term, base_definition
 from symroof.analysis.study import Study
-from symroof.analysis.verdict import basis_of
-from symroof.analysis.waterfall import Waterfall, WaterfallStep, change_json, change_label, fraction_of, number_of
+from symroof.analysis.waterfall import Waterfall, WaterfallStep, basis_in_a_word, change_json, change_label, fraction_of, number_of
 from symroof.cases.bound_case import BoundCase
 from symroof.cases.quantity_result import Result, plain_value
 from symroof.cases.request import Request
@@ -219,7 +218,7 @@ def to_number(study: Study, quantity: str, target: Fraction, explanation: Origin
         value = after
     if value != target:
         steps.append(WaterfallStep((CaseDifference("rest", "not explained", "", ""),), value, target))
-    return Waterfall(start, Result(start.symbol, target), tuple(steps), (), basis=tuple(basis_of(study.first, [start.name])))
+    return Waterfall(start, Result(start.symbol, target), tuple(steps), (), basis=tuple(basis_in_a_word(study.first, start.name)))
 
 
 __all__ = ["Origin", "Origins", "origins", "to_number"]

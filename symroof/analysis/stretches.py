@@ -24,7 +24,8 @@ def stretches(solution: Solution) -> tuple[Stretch, ...]:
     threshold = solution.threshold
     if threshold is None or not threshold.holds:
         return ()
-    wanted, found = SIDES[threshold.holds], list[Stretch]()
+    wanted = SIDES[threshold.holds]
+    found: list[Stretch] = []
     for first, last in _pieces(solution):
         middle = 2 * first if last is None else (first + last) // 2
         if solution.side(middle) != wanted:

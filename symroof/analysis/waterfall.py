@@ -222,8 +222,13 @@ def _waterfall(a: BoundCase, b: BoundCase, start: Result, end: Result) -> Waterf
     steps, silent = _steps(a, b, start.name, fraction_of(start))
     presets = () if steps else tuple(dict.fromkeys(_scope(side.preset, start.name) for side in (a, b) if side.preset))
     hidden = _moving_alone(silent, a, b, start.name)
-    basis = tuple(line for side in (a, b) for line in basis_of(side, [start.name]))
+    basis = (*basis_in_a_word(a, start.name), *basis_in_a_word(b, start.name))
     return Waterfall(start, end, steps, tuple(change for change in silent if change not in hidden), presets, hidden, basis)
+
+
+def basis_in_a_word(bound_case: BoundCase, name: str) -> list[str]:
+    """What a value rests on, if on efficiencies; a waterfall has no ranges to speak of."""
+    return [line.partition(";")[0] for line in basis_of(bound_case, [name])]
 
 
 def _moving_alone(silent: tuple[CaseDifference, ...], a: BoundCase, b: BoundCase, name: str) -> tuple[CaseDifference, ...]:
