@@ -244,7 +244,9 @@ class Solution(InSympy):
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """First and last of each run of whole numbers at which the threshold holds, where it can start to hold more than once; else empty."""
-        return stretches(self) if self.value is not None and not self.symbolic and not self._trees.crossing.more else ()
+        if self.threshold is None or not self.threshold.holds or self.value is None or self.symbolic or self._trees.crossing.more:
+            return ()
+        return stretches(self.values, self.side, self.threshold.holds)
 
     @property
     def starts_later(self) -> bool:

@@ -1,34 +1,27 @@
 """Where a threshold holds whose sides change over more than once: from a first whole number to a last, perhaps several times."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from symroof.analysis.solution import Solution
+from collections.abc import Callable, Iterable
+from fractions import Fraction
 
 Stretch = tuple[int, int | None]
 """The first and the last whole number of a stretch; None for the last where it has no end."""
 SIDES = {"lhs_above": 1, "lhs_below": -1}
 
 
-def stretches(solution: Solution) -> tuple[Stretch, ...]:
-    """The whole numbers from one on at which a threshold with ``holds`` is true, between its crossings and at each side of them.
+def stretches(crossings: Iterable[Fraction], side: Callable[[int], int | None], holds: str) -> tuple[Stretch, ...]:
+    """The whole numbers from one on at which one side is the larger, between the crossings and before and behind them.
 
-    >>> from symroof.analysis.study import Study
-    >>> case = {"prompt": 2048, "output": 256, "batch": 64, "chunk": 2048, "targets": {"itl": "60 ms"}}
-    >>> Study("llama-3-8b", "h100-sxm", **case).solve("max_chunk_sustained_itl").stretches
-    ((1, None),)
+    Args:
+        side: the sign of left less right at a whole number.
+        holds: the verdict whose side is meant, ``lhs_above`` or ``lhs_below``.
+
+    >>> stretches([Fraction(3, 2), Fraction(7), Fraction(21, 2)], lambda n: 1 if n == 1 or 7 < n < 11 else -1, "lhs_above")
+    ((1, 1), (8, 10))
     """
-    threshold = solution.threshold
-    if threshold is None or not threshold.holds:
-        return ()
-    wanted = SIDES[threshold.holds]
     found: list[Stretch] = []
-    for first, last in _pieces(solution):
-        middle = 2 * first if last is None else (first + last) // 2
-        if solution.side(middle) != wanted:
+    for first, last in _pieces(crossings):
+        if side(2 * first if last is None else (first + last) // 2) != SIDES[holds]:
             continue
         if found and found[-1][1] == first - 1:
             found[-1] = (found[-1][0], last)
@@ -37,9 +30,9 @@ def stretches(solution: Solution) -> tuple[Stretch, ...]:
     return tuple(found)
 
 
-def _pieces(solution: Solution) -> list[Stretch]:
+def _pieces(crossings: Iterable[Fraction]) -> list[Stretch]:
     """The whole numbers from one on in pieces within which no crossing lies; those next to one, where a jump may fall, each alone."""
-    alone = sorted({n for value in solution.values for n in (math.floor(value), math.floor(value) + 1) if n >= 1})
+    alone = sorted({n for value in crossings for n in (math.floor(value), math.floor(value) + 1) if n >= 1})
     pieces: list[Stretch] = []
     first = 1
     for n in alone:
