@@ -43,11 +43,12 @@ class BuiltInFormula(FormulaSpec):
 
 
 class BuiltInThreshold(ThresholdSpec):
-    """A threshold: ``needs`` are additional inputs, ``when`` those that a case must set for a review to report it."""
+    """A threshold: ``needs`` are additional inputs, ``when`` those that a case must set for a review to report it, ``holds`` the verdict that makes it true."""
 
     subject: str
     needs: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
+    holds: Literal["lhs_above", "lhs_below"] | None = None
     source: str | None = None  # type: ignore[assignment]
 
 

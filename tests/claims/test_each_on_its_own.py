@@ -135,13 +135,13 @@ def test_a_chain_may_end_in_a_label():
     [("queue_wait", "2*itl"), ("loaded_ttft", "2*itl"), ("burst_drain_time", "2*itl"), ("queue_wait", "2"), ("itl", "2"), ("cost_per_mtok", "2")],
 )
 def test_the_search_for_slips_of_a_formula_ends(quantity, formula, monkeypatch):
-    """Half a second of processor time for slips, one for conditions, and as much again for a slow machine and the study; it took 4 to 60 s."""
+    """Half a second of processor time for slips, one for conditions, and the rest for the study and a machine several times slower; it took up to 60 s."""
     given = {"model": "llama-3-8b", "hardware": "h100-sxm", "prompt": 4096, "batch": 4, "output": 100}
     monkeypatch.setattr(judge_formula, "SECONDS", SECONDS)
     monkeypatch.setattr(formula_conditions, "SECONDS", 1.0)
     start = time.process_time()
     assert judge(ClaimSpec(id="a", quantity=quantity, given=given, formula=formula)).verdict == "wrong"
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < 15
 
 
 @pytest.mark.parametrize(
