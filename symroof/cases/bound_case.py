@@ -541,8 +541,8 @@ class BoundCase(DropsCaches):
 
 
 def interval_json(result: Result) -> dict[str, Any]:
-    """A value with the ends of its interval, for programs."""
-    low, high = (result.value if end is None else end for end in (result.low, result.high))
+    """A value with the ends of its interval, for programs: null where they are not known, as where a wait has no end at the slow one."""
+    low, high = (result.value if end is None and not result.without_range else end for end in (result.low, result.high))
     return {"value": plain_value(result.value), "low": plain_value(low), "high": plain_value(high)}
 
 
