@@ -92,8 +92,8 @@ def both(case: BoundCase, name: str) -> tuple[str, str]:
 
 
 def _is_given(case: BoundCase, name: str) -> bool:
-    """Whether somebody gave a quantity that is otherwise derived: then it is no bound."""
-    return name in case.given and name not in INPUTS
+    """Whether a person gave a quantity that is otherwise derived: then it is no bound. What a checkpoint says, its stored size for one, is not meant."""
+    return name in case.request.values and name not in INPUTS
 
 
 def _bound_cell(case: BoundCase, bound: Result) -> str:
